@@ -8,6 +8,7 @@ from pathlib import Path
 from bench.statements import ALERTS, FILL, FILL_VOLUMES, GRANT_HALF
 from roost.app.groups import GROUPS
 from roost.clock import Clock
+from roost.core import account_queries as accounts
 from roost.core.entities.queries import fold_counts
 from roost.core.limits.queries import set_limit
 from roost.core.scopes import Scopes
@@ -48,7 +49,7 @@ async def make_restricted(store: Store, account: Account, username: str) -> str:
     """The token of a user who may see every other instance of the account."""
     clock = Clock()
     async with store.transaction() as db:
-        user = await queries.create_user(db, account.id, username, True, clock.seconds())
+        user = await accounts.create_user(db, account.id, username, True, clock.seconds())
         token = await issue_token(db, clock, user, username, Scopes.parse("*"))
         await db.execute(GRANT_HALF, account.id, user)
     await _settle(store)
@@ -62,7 +63,7 @@ async def make_account(
     clock = Clock()
     async with store.transaction() as db:
         account = await queries.create_account(db, new_uuid(), clock.seconds())
-        user = await queries.create_user(db, account, username, False, clock.seconds())
+        user = await accounts.create_user(db, account, username, False, clock.seconds())
         token = await issue_token(db, clock, user, username, Scopes.parse("*"))
         for limit in () if limited else GROUPS.limits:
             for kind in limit.kinds:

@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 
 from roost.app.roost import Roost
+from roost.core import account_queries as accounts
 from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.resources.account import queries
@@ -99,7 +100,7 @@ async def new_account(roost: Roost) -> NewAccount:
         async with roost.store.transaction() as db:
             account_id = await queries.create_account(db, new_uuid(), now)
             name = f"{next(_NAMES)}-{account_id}"
-            user_id = await queries.create_user(db, account_id, name, restricted, now)
+            user_id = await accounts.create_user(db, account_id, name, restricted, now)
         return Account(account_id, user_id, name)
 
     return make
@@ -111,7 +112,7 @@ async def new_user(roost: Roost) -> NewUser:
 
     async def make(account: Account, restricted: bool = False) -> Account:
         now, name = roost.clock.seconds(), f"{next(_NAMES)}-{account.id}"
-        user_id = await queries.create_user(roost.store, account.id, name, restricted, now)
+        user_id = await accounts.create_user(roost.store, account.id, name, restricted, now)
         return Account(account.id, user_id, name)
 
     return make

@@ -12,6 +12,7 @@ import pytest
 
 from roost.app.name_server import stop_dns
 from roost.app.roost import Roost
+from roost.core import account_queries as accounts
 from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.resources.account import queries
@@ -67,5 +68,5 @@ async def _token(roost: Roost) -> str:
     now = roost.clock.seconds()
     async with roost.store.transaction() as db:
         account_id = await queries.create_account(db, new_uuid(), now)
-        user_id = await queries.create_user(db, account_id, next(_NAMES), False, now)
+        user_id = await accounts.create_user(db, account_id, next(_NAMES), False, now)
         return await issue_token(db, roost.clock, user_id, "test", Scopes.parse("*"), None)

@@ -5,6 +5,7 @@ from datetime import timedelta
 from functools import cache
 
 from roost.app.roost import Roost
+from roost.core import account_queries
 from roost.core.grant_queries import give
 from roost.core.identity import UserType
 from roost.core.scopes import Scopes
@@ -81,7 +82,7 @@ class Doors:
         now, store = self._roost.clock.seconds(), self._roost.store
         account_id = await accounts.create_account(store, new_uuid(), now)
         name = f"caller-{account_id}"
-        user_id = await accounts.create_user(store, account_id, name, False, now)
+        user_id = await account_queries.create_user(store, account_id, name, False, now)
         return Account(account_id, user_id, name)
 
     async def _restrict(self, caller: Caller, user_id: int) -> None:

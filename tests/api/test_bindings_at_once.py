@@ -14,7 +14,7 @@ from roost.app.roost import Roost
 from roost.core.bindings import check_bindings
 from roost.core.context import Context
 from roost.core.fsck import Installation
-from roost.resources.account import cancel_queries
+from roost.resources.cancellation import queries as cancellation
 from roost.resources.cancellation.service import start as close
 from roost.resources.compute import deletion_service, queries, suspension_queries
 from roost.resources.suspension import service as suspensions
@@ -142,8 +142,8 @@ async def test_its_account_is_canceled(
     """Whatever has been bound ends with the rest."""
     call, now = await attempt(endpoint, client, roost, account), roost.clock.seconds()
     async with roost.store.transaction() as db:
-        await cancel_queries.lock(db, account.id)
-        await cancel_queries.cancel(db, account.id, now, account.username, "")
+        await cancellation.lock(db, account.id)
+        await cancellation.cancel(db, account.id, now, account.username, "")
         await close(db, roost.queue, account.id)
         task = await _meanwhile(roost, client, call, db)
     assert (await task).status in (200, 400, 401, 403, 404)

@@ -10,6 +10,7 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.clock import Clock
+from roost.core import account_queries as accounts
 from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.jobs import Schedule
@@ -52,7 +53,7 @@ async def token_of(
     if tenant:
         account_id = await queries.create_account(store, new_uuid(), clock.seconds())
     name = f"user-{new_uuid()}"
-    user_id = await queries.create_user(store, account_id, name, restricted, clock.seconds())
+    user_id = await accounts.create_user(store, account_id, name, restricted, clock.seconds())
     return await issue_token(store, clock, user_id, "test", Scopes.parse(scopes))
 
 

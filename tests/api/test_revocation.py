@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 
 from roost.app.roost import Roost
+from roost.core import account_queries
 from roost.core.identity import Identity, TokenKind
 from roost.core.scopes import Scopes
 from roost.errors import ApiError
@@ -97,7 +98,7 @@ class Ways:
         account_id = await accounts.first_account(self._roost.store)
         assert account_id is not None
         now = self._roost.clock.seconds()
-        user_id = await accounts.create_user(self._roost.store, account_id, name, False, now)
+        user_id = await account_queries.create_user(self._roost.store, account_id, name, False, now)
         if rights:
             path = f"/account/users/{name}"
             await self._admin.put(path, {"restricted": True})

@@ -7,8 +7,8 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.jobs import JobArgs
-from roost.resources.account import suspension_queries as accounts
 from roost.resources.payments.rules import DUE
+from roost.resources.suspension import queries as accounts
 from roost.resources.suspension import service
 from roost.resources.suspension.settings import WARNED_BEFORE, Grace
 from roost.resources.suspension.watch_jobs import WATCH

@@ -11,6 +11,7 @@ from decimal import Decimal
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.account_queries import balance
 from roost.core.billing import ledger
 from roost.core.billing.charges import LedgerRow, next_month
 from roost.core.billing.ledger import Billable, Billables
@@ -19,7 +20,7 @@ from roost.core.catalog import Catalog
 from roost.core.catalog.entries import TaxEntry
 from roost.ids import new_uuid
 from roost.jobs.queue import JobQueue
-from roost.resources.account.queries import balance, create_account
+from roost.resources.account.queries import create_account
 from roost.resources.billing.service import differences, invoice_all
 from roost.resources.payments import queries as payments
 from roost.resources.payments.collect_service import collect

@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from roost.core.account_queries import create_user
 from roost.core.billing.ledger import begin, record
 from roost.core.endings import Endings
 from roost.ids import new_uuid
 from roost.jobs import Environment, JobArgs
-from roost.resources.account import cancel_queries
-from roost.resources.account.cancel_queries import CanceledAccount, all_canceled
-from roost.resources.account.queries import create_account, create_user
+from roost.resources.account.queries import create_account
+from roost.resources.cancellation import queries as cancellation
 from roost.resources.cancellation.jobs import CLOSE, ERASE, CloseArgs
+from roost.resources.cancellation.queries import CanceledAccount, all_canceled
 from roost.resources.cancellation.watch_jobs import WATCH
 from roost.resources.compute.billing_queries import CHARGED
 from roost.store import Queries, Store
@@ -102,7 +103,7 @@ async def _canceled(environment: Environment, age: timedelta = timedelta()) -> i
     store, now = environment.store, environment.queue.clock.seconds()
     account_id = await create_account(store, new_uuid(), now - age)
     await create_user(store, account_id, f"gone-{account_id}", False, now)
-    await cancel_queries.cancel(store, account_id, now - age, f"gone-{account_id}", "")
+    await cancellation.cancel(store, account_id, now - age, f"gone-{account_id}", "")
     return account_id
 
 
@@ -116,7 +117,7 @@ async def begin_close(environment: Environment) -> CloseCase:
             sql = f"update {table} set account_id = $2 where {key} = $1"
             await db.execute(sql, compute_id, account_id)
         await begin(db, CHARGED, compute_id, now - timedelta(minutes=10))
-        await cancel_queries.cancel(db, account_id, now, "ada", "")
+        await cancellation.cancel(db, account_id, now, "ada", "")
         await record(db, CHARGED, compute_id, now)
     args = CloseArgs(account_id=account_id)
     job = await environment.queue.enqueue(store, CLOSE, args, account_id=account_id)
@@ -131,9 +132,7 @@ async def begin_watch(environment: Environment) -> WatchCase:
 
 async def begin_erase(environment: Environment) -> EraseCase:
     account_id = await _canceled(environment, timedelta(days=100))
-    await cancel_queries.set_closed(
-        environment.store, account_id, environment.queue.clock.seconds()
-    )
+    await cancellation.set_closed(environment.store, account_id, environment.queue.clock.seconds())
     job = await environment.queue.enqueue(environment.store, ERASE, JobArgs())
     return EraseCase(environment.store, account_id, job.id)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from roost.core import account_queries
 from roost.ids import new_uuid
 from roost.jobs import Environment, JobArgs
 from roost.oauth.group import GROUP
@@ -87,7 +88,7 @@ async def begin(environment: Environment) -> ForgettingCase:
     store, queue = environment.store, environment.queue
     now = queue.clock.seconds()
     account_id = await accounts.create_account(store, new_uuid(), now)
-    user_id = await accounts.create_user(store, account_id, new_uuid(), False, now)
+    user_id = await account_queries.create_user(store, account_id, new_uuid(), False, now)
     for fill in _FILL:
         await store.execute(fill, user_id)
     job = await queue.enqueue(store, _KIND, JobArgs())

@@ -11,7 +11,7 @@ from roost.engines.simulated.objects import SimulatedObjects
 from roost.ids import new_uuid
 from roost.jobs import Environment
 from roost.jobs.kinds import JobArgs, JobKind
-from roost.resources.account.queries import ACCOUNT_KIND
+from roost.resources.account.entity import ACCOUNT_KIND
 from roost.resources.object_storage import (
     adoption_jobs,
     jobs,

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from roost.core.account_queries import balance
 from roost.ids import new_uuid
 from roost.jobs import Environment, JobArgs
-from roost.resources.account.queries import balance, create_account
+from roost.resources.account.queries import create_account
 from roost.resources.payments import queries
 from roost.resources.payments.card_jobs import FORGET, CardArgs
 from roost.resources.payments.collect_jobs import COLLECT

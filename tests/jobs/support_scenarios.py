@@ -4,8 +4,8 @@ import itertools
 from dataclasses import dataclass
 from functools import partial
 
+from roost.core.account_queries import create_user
 from roost.jobs import Environment
-from roost.resources.account.queries import create_user
 from roost.resources.support import queries
 from roost.resources.support.jobs import SEND, MailArgs
 from roost.resources.support.queries import NewReply, NewTicket

@@ -7,7 +7,6 @@ from functools import partial
 from roost.core.events import log
 from roost.ids import new_uuid
 from roost.jobs import Environment, JobArgs
-from roost.resources.account import suspension_queries as accounts
 from roost.resources.account.queries import create_account
 from roost.resources.compute.engine import Power
 from roost.resources.compute.queries import COMPUTE
@@ -17,6 +16,7 @@ from roost.resources.databases import jobs as databases
 from roost.resources.databases.queries import DATABASE
 from roost.resources.databases.records import DatabaseStatus
 from roost.resources.databases.steps import DatabaseArgs
+from roost.resources.suspension import queries as accounts
 from roost.resources.suspension.jobs import SETTLE, AccountArgs
 from roost.resources.suspension.mail_jobs import SEND, LetterArgs
 from roost.resources.suspension.watch_jobs import WATCH

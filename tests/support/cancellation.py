@@ -6,8 +6,8 @@ from decimal import Decimal
 from roost.app.roost import Roost
 from roost.core.endings import Endings
 from roost.core.fsck import Finding, Installation
-from roost.resources.account.cancel_queries import CanceledAccount, all_canceled
 from roost.resources.cancellation.fsck import check_canceled
+from roost.resources.cancellation.queries import CanceledAccount, all_canceled
 from roost.resources.payments.service import credit
 from tests.support.client import Answer, Client, Json, until
 

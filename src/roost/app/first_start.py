@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from roost.clock import Clock
+from roost.core import account_queries as accounts
 from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.resources.account import queries
@@ -26,7 +27,7 @@ async def ensure_admin(store: Store, clock: Clock, state: Path, email: str) -> b
             return False
         now = clock.seconds()
         account_id = await queries.create_account(connection, new_uuid(), now, email)
-        user_id = await queries.create_user(connection, account_id, ADMIN, False, now, email)
+        user_id = await accounts.create_user(connection, account_id, ADMIN, False, now, email)
         token = await issue_token(connection, clock, user_id, ADMIN, Scopes.parse("*"))
         _write_private(state / TOKEN_FILE, token + "\n")
     return True

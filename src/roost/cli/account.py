@@ -11,8 +11,9 @@ from roost.app.state import open_store
 from roost.app.terminal import fields
 from roost.cli.lazy import Later, LazyGroup
 from roost.cli.options import ID, json_option, read_served_settings, run, show_all, state_option
+from roost.core.account_queries import exists
 from roost.resources.account.bodies import UpdateAccount
-from roost.resources.account.queries import ListedAccount, exists, list_accounts, set_parent_pays
+from roost.resources.account.queries import ListedAccount, list_accounts, set_parent_pays
 from roost.resources.account.service import AccountError, Opened, make_parent, open_account
 from roost.resources.betas import queries as betas
 from roost.resources.suspension import service as suspension

@@ -9,7 +9,7 @@ from roost.app.state import open_store
 from roost.app.terminal import Shown, fields
 from roost.cli.options import json_option, read_served_settings, run, show_all, state_option
 from roost.core.endings import Endings
-from roost.resources.account.cancel_queries import all_canceled
+from roost.resources.cancellation.queries import all_canceled
 from roost.settings import Settings
 
 _MOST = 60

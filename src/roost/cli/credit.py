@@ -19,7 +19,7 @@ from roost.cli.options import (
     show_all,
     state_option,
 )
-from roost.resources.account.queries import exists
+from roost.core.account_queries import exists
 from roost.resources.payments import credit_queries
 from roost.resources.payments.credit_queries import Credit
 from roost.resources.payments.service import CreditError

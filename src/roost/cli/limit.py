@@ -7,9 +7,9 @@ import click
 from roost.app.groups import GROUPS
 from roost.app.state import open_store
 from roost.cli.options import ID, json_option, read_served_settings, run, show_all, state_option
+from roost.core.account_queries import exists
 from roost.core.catalog import load
 from roost.core.limits.queries import Usage, read, reset_limit, set_limit
-from roost.resources.account.queries import exists
 from roost.settings import Settings
 
 _NAMES = tuple(GROUPS.limit_kinds)

@@ -9,7 +9,7 @@ import click
 from roost.app.lab.clock import clock_beside
 from roost.app.state import open_store
 from roost.cli.options import ID, USD, read_served_settings, run, state_option
-from roost.resources.account.queries import exists
+from roost.core.account_queries import exists
 from roost.resources.payments.service import record, settle
 from roost.settings import Settings
 from roost.store import Queries

@@ -1,6 +1,8 @@
-"""SQL that fills the tables of the catalogue."""
+"""SQL of the catalogue's tables: what fills them, and which of its regions do not work."""
 
 # ruff: noqa: S608  (tables and columns are named by sync.py, never by a file)
+
+from dataclasses import dataclass
 
 import orjson
 from pydantic import JsonValue
@@ -43,3 +45,18 @@ async def refill(db: Queries, table: str, rows: list[Row]) -> None:
             f" from json_populate_recordset(null::{table}, $1)",
             orjson.dumps(rows).decode(),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    id: str
+    label: str
+
+
+async def in_outage(db: Queries, region_ids: list[str]) -> list[Outage]:
+    """Those of some regions that do not work at present."""
+    rows = await db.fetch(
+        "select id, label from region where id = any($1) and status = 'outage' order by id",
+        region_ids,
+    )
+    return [Outage(**row) for row in rows]

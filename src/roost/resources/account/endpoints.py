@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from roost.core.billing.queries import uninvoiced
 from roost.core.events import log
 from roost.errors import Problem, invalid_fields
-from roost.resources.account import queries, rules
+from roost.resources.account import entity, queries, rules
 from roost.resources.account.bodies import UpdateAccount, UpdateSettings
-from roost.resources.account.queries import OWN_ACCOUNT, SETTINGS, AccountFacts
+from roost.resources.account.queries import OWN_ACCOUNT, SERVICES, SETTINGS, AccountFacts
 from roost.resources.account.records import AccountRow, SettingsRow
-from roost.resources.regions.queries import SERVICES
 from roost.resources.regions.records import ServicesRow
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
@@ -50,7 +49,7 @@ async def update_account(call: Call, body: UpdateAccount) -> bytes:
     if problems:
         raise invalid_fields(problems)
     await queries.update(call.db, call.account_id, body.model_dump())
-    await log.notify(call, "account_update", queries.ACCOUNT_KIND.entity())
+    await log.notify(call, "account_update", entity.ACCOUNT_KIND.entity())
     return await _view(call)
 
 
@@ -80,7 +79,7 @@ async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
     await queries.update_settings(
         call.db, call.account_id, body.backups_enabled, body.network_helper
     )
-    await log.notify(call, "account_settings_update", queries.SETTINGS_ENTITY)
+    await log.notify(call, "account_settings_update", entity.SETTINGS_ENTITY)
     return await call.record(call.account_id, SETTINGS)
 
 

@@ -2,7 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.account import endpoints, notices
-from roost.resources.account.queries import ACCOUNT_KIND
+from roost.resources.account.entity import ACCOUNT_KIND
 
 GROUP = Group(
     endpoints=(endpoints,),

@@ -3,7 +3,7 @@
 from roost.core.context import Context
 from roost.core.notices import NotificationRow
 from roost.resources.account import queries
-from roost.resources.account.queries import ACCOUNT_KIND
+from roost.resources.account.entity import ACCOUNT_KIND
 
 
 async def missing_email(context: Context) -> list[NotificationRow]:

@@ -1,18 +1,19 @@
 """SQL of accounts and their users."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
 
 from roost.core.billing import promotion_queries
-from roost.core.entities.kind import EntityKind
-from roost.core.entities.records import Entity
-from roost.resources.regions.queries import CAPABILITIES
 from roost.store import Queries
 from roost.store.paging import Listing
 from roost.store.statement import Statement
+
+_CAPABILITIES = """array(
+    select distinct capability from region, unnest(capabilities) as capability
+    where not retired order by 1)"""
+"""All services of all regions, as an SQL expression."""
 
 
 def _record(now: str, uninvoiced: str = "0") -> str:
@@ -22,7 +23,7 @@ def _record(now: str, uninvoiced: str = "0") -> str:
         a.address_1, a.address_2,
         a.balance::float8 as balance, {uninvoiced} as balance_uninvoiced,
         case when a.parent_id is null then 'platform' else 'external' end as billing_source,
-        {CAPABILITIES} as capabilities, a.city,
+        {_CAPABILITIES} as capabilities, a.city,
         json_build_object('last_four', a.card_last_four, 'expiry', a.card_expiry) as credit_card,
         a.company, a.country, a.email,
         a.first_name, a.last_name, a.phone, a.state, a.tax_id, a.euuid, a.zip
@@ -89,19 +90,6 @@ async def lock(db: Queries, account_id: int) -> AccountFacts:
     return AccountFacts(**row)
 
 
-async def exists(db: Queries, account_id: int) -> bool:
-    found: bool = await db.fetchval("select exists (select from account where id = $1)", account_id)
-    return found
-
-
-async def find_email(db: Queries, account_id: int) -> str | None:
-    """None when it has no address."""
-    email: str | None = await db.fetchval(
-        "select email from account where id = $1 and email <> ''", account_id
-    )
-    return email
-
-
 _UPDATE = Statement(
     """
     update account set address_1 = coalesce(:address_1, address_1),
@@ -137,16 +125,6 @@ async def update_settings(
     )
 
 
-async def set_card(db: Queries, account_id: int, last_four: str, expiry: str) -> None:
-    """Show another card on file; `expiry` is MM/YYYY."""
-    await db.execute(
-        "update account set card_last_four = $2, card_expiry = $3 where id = $1",
-        account_id,
-        last_four,
-        expiry,
-    )
-
-
 async def create_account(
     db: Queries, euuid: str, now: datetime, email: str = "", company: str = ""
 ) -> int:
@@ -158,60 +136,6 @@ async def create_account(
         company,
     )
     return account_id
-
-
-async def create_user(
-    db: Queries,
-    account_id: int,
-    username: str,
-    restricted: bool,
-    now: datetime,
-    email: str = "",
-) -> int:
-    """A user of the type that all users of the account have.
-
-    asyncpg.UniqueViolationError for a name that is taken.
-    """
-    user_id: int = await db.fetchval(
-        """
-        insert into api_user (account_id, username, restricted, created, email, user_type)
-        select a.id, $2, $3, $4, $5, case
-            when a.parent_id is not null then 'child'
-            when exists (select from account c where c.parent_id = a.id) then 'parent'
-            else 'default' end
-        from account a where a.id = $1
-        returning id
-        """,
-        account_id,
-        username,
-        restricted,
-        now,
-        email,
-    )
-    return user_id
-
-
-@dataclass(frozen=True, slots=True)
-class ProxyUser:
-    """As whom users of the parent act in a child account."""
-
-    id: int
-    account_id: int
-    username: str
-
-
-async def find_proxy(db: Queries, parent_id: int, euuid: str) -> ProxyUser | None:
-    """That of one of the parent's children."""
-    row = await db.fetchrow(
-        """
-        select u.id, u.account_id, u.username
-        from account a join api_user u on u.account_id = a.id and u.user_type = 'proxy'
-        where a.parent_id = $1 and a.euuid = $2 and a.canceled is null
-        """,
-        parent_id,
-        euuid,
-    )
-    return None if row is None else ProxyUser(**row)
 
 
 async def find_user(db: Queries, username: str) -> int | None:
@@ -235,22 +159,6 @@ async def find_operator(db: Queries) -> int | None:
 
 async def has_email(db: Queries, account_id: int) -> bool:
     return bool(await db.fetchval("select email <> '' from account where id = $1", account_id))
-
-
-async def created(db: Queries, account_ids: Collection[int]) -> dict[int, datetime]:
-    """When accounts were made."""
-    rows = await db.fetch(
-        "select id, created from account where id = any($1::bigint[])", list(account_ids)
-    )
-    return {row["id"]: row["created"] for row in rows}
-
-
-async def network_helper(db: Queries, account_id: int) -> bool:
-    """Whether new configs of instances have the helper (spec B account 10)."""
-    enabled: bool = await db.fetchval(
-        "select network_helper from account where id = $1", account_id
-    )
-    return enabled
 
 
 async def first_account(db: Queries) -> int | None:
@@ -291,45 +199,34 @@ async def list_accounts(db: Queries) -> list[ListedAccount]:
     return [ListedAccount(**row) for row in rows]
 
 
-ACCOUNT_KIND = EntityKind(name="account", path="/account")
-
-SETTINGS_ENTITY: Entity = {**ACCOUNT_KIND.entity(), "url": f"{ACCOUNT_KIND.url()}/settings"}
-"""The part of the account that changes of its settings are about."""
-
-
-async def balance(db: Queries, account_id: int) -> Decimal:
-    """US dollars"""
-    found: Decimal = await db.fetchval("select balance from account where id = $1", account_id)
-    return found
-
-
 async def set_parent_pays(db: Queries, child_id: int, *, parent_pays: bool) -> bool:
     """False for an account that has no parent."""
     sql = "update account set parent_pays = $2 where id = $1 and parent_id is not null"
     return bool(await db.fetchval(f"{sql} returning true", child_id, parent_pays))
 
 
-async def has_object_storage(db: Queries, account_id: int) -> bool:
-    sql = "select object_storage = 'active' from account where id = $1"
-    return bool(await db.fetchval(sql, account_id))
-
-
-async def set_object_storage(
-    db: Queries, account_id: int, state: Literal["disabled", "active"]
-) -> bool:
-    """Whether it was another one before."""
-    changed = await db.fetchval(
-        """
-        update account set object_storage = $2 where id = $1 and object_storage <> $2
-        returning true
-        """,
-        account_id,
-        state,
-    )
-    return changed is not None
-
-
 async def balances(db: Queries) -> dict[int, Decimal]:
     """US dollars that accounts owe, of all of them."""
     rows = await db.fetch("select id, balance from account order by id")
     return {row["id"]: row["balance"] for row in rows}
+
+
+_ACCOUNT_SERVICES = "unnest(array['Block Storage', 'Computes', 'Kubernetes', 'NodeBalancers'])"
+
+
+_SERVICES = f"""
+    r.id as region,
+    array(select service from {_ACCOUNT_SERVICES} as service
+        where service = any(r.capabilities)) as available,
+    array(select service from {_ACCOUNT_SERVICES} as service
+        where service <> all(r.capabilities)) as unavailable
+    """  # noqa: S608 - constants
+
+
+SERVICES = Listing(
+    record=_SERVICES,
+    source="region r",
+    scope="not r.retired",
+    key="r.id",
+    columns={},
+)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from asyncpg import UniqueViolationError
 
 from roost.clock import Clock
+from roost.core import account_queries as accounts
 from roost.core.revocation_queries import CHANNEL
 from roost.core.scopes import Scopes
 from roost.ids import new_suffix, new_uuid
@@ -35,7 +36,7 @@ async def open_account(
     account_id = await queries.create_account(db, new_uuid(), now, email, company)
     name = username or f"admin-{account_id}"
     try:
-        user_id = await queries.create_user(db, account_id, name, False, now, email)
+        user_id = await accounts.create_user(db, account_id, name, False, now, email)
     except UniqueViolationError:
         raise AccountError(f"the username {name} is taken") from None
     return Opened(account_id, name, await issue_token(db, clock, user_id, name, Scopes.parse("*")))

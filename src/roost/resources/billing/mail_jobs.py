@@ -5,12 +5,12 @@ from functools import partial
 
 import structlog
 
+from roost.core import account_queries as accounts
 from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict
-from roost.resources.account import queries as accounts
 from roost.resources.billing import document_queries
 from roost.resources.billing.document_queries import InvoiceFacts
 from roost.resources.billing.document_service import MOST_IN_PDF, pdf_of

@@ -16,9 +16,8 @@ from roost.core.context import Context
 from roost.core.events.log import Starter
 from roost.errors import invalid, unauthenticated
 from roost.jobs.queue import JobQueue
-from roost.resources.account import cancel_queries as accounts
 from roost.resources.billing.service import Due, due_until
-from roost.resources.cancellation import rules
+from roost.resources.cancellation import queries, rules
 from roost.resources.payments import queries as payments
 from roost.resources.payments.engine import Gateways
 from roost.resources.payments.service import charge_default, conflict
@@ -40,7 +39,7 @@ async def charge_all(context: Context, store: Store) -> datetime:
     """
     deadline = monotonic() + PATIENCE
     while True:
-        facts = await accounts.find(store, context.account_id)
+        facts = await queries.find(store, context.account_id)
         if facts is None or facts.canceled is not None:
             raise unauthenticated()
         if (reason := rules.objection(facts)) is not None:
@@ -63,7 +62,7 @@ async def charge_all(context: Context, store: Store) -> datetime:
 
 async def _begin(context: Context, due: Due, db: Queries) -> Literal["paid", "wait"] | int:
     """The id of a payment of all that is owed, unless nothing is, or something is on its way."""
-    await accounts.lock(db, context.account_id)
+    await queries.lock(db, context.account_id)
     now = await standing(db, context.account_id)
     pending = await payments.pending(db, context.account_id)
     promotions = await promotion_queries.count(db, context.account_id)

@@ -16,10 +16,9 @@ from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, again, done, next_step, writing
-from roost.resources.account import cancel_queries as accounts
-from roost.resources.account.cancel_queries import CancelFacts
 from roost.resources.billing.service import invoice_last
-from roost.resources.cancellation import rules
+from roost.resources.cancellation import queries, rules
+from roost.resources.cancellation.queries import CancelFacts
 from roost.resources.cancellation.settings import Cancellation
 from roost.resources.payments.queries import remove_methods
 from roost.resources.payments.service import forget_cards
@@ -49,7 +48,7 @@ def _on_account(args: CloseArgs) -> str:
 
 async def invoice(run: Run[CloseArgs]) -> Verdict:
     """What it used since its last invoice, until it was canceled."""
-    facts = await accounts.find(run.store, run.args.account_id)
+    facts = await queries.find(run.store, run.args.account_id)
     if facts is None or facts.canceled is None:
         return done()
     await invoice_last(run.store, run.tools.services, facts.id, facts.canceled)
@@ -58,13 +57,13 @@ async def invoice(run: Run[CloseArgs]) -> Verdict:
 
 async def end_all(run: Run[CloseArgs]) -> Verdict:
     """Start the end of what can end now, and look again until nothing is left."""
-    facts, endings = await accounts.find(run.store, run.args.account_id), run.get(Endings)
+    facts, endings = await queries.find(run.store, run.args.account_id), run.get(Endings)
     assert facts is not None
     for ending, found in await endings.due(run.store, facts.id, _BATCH):
         await _end(run, facts, ending, found)
     if await endings.holds(run.store, facts.id):
         return again(rules.pause(run.clock.now() - run.job.created))
-    return next_step(writing(accounts.set_closed, facts.id, run.clock.seconds()))
+    return next_step(writing(queries.set_closed, facts.id, run.clock.seconds()))
 
 
 async def _end(run: Run[CloseArgs], facts: CancelFacts, ending: Ending, found: str) -> None:
@@ -105,12 +104,12 @@ async def erase(run: Run[JobArgs]) -> Verdict:
     """Forget who used accounts that were canceled long ago; their books stay."""
     now = run.clock.seconds()
     before = now - run.get(Cancellation).kept
-    for account_id in await accounts.expired(run.store, before, _BATCH):
+    for account_id in await queries.expired(run.store, before, _BATCH):
         async with run.store.transaction() as db:
             cards = await remove_methods(db, account_id, now)
             await forget_cards(db, run.get(JobQueue), account_id, cards)
-            await accounts.erase(db, account_id, now)
-    left = await accounts.expired(run.store, before, 1)
+            await queries.erase(db, account_id, now)
+    left = await queries.expired(run.store, before, 1)
     return again(0) if left else next_step()
 
 

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from roost.resources.account.cancel_queries import CancelFacts
+from roost.resources.cancellation.queries import CancelFacts
 
 CHILDREN = "The account has active child accounts; cancel them first"
 

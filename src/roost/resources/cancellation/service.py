@@ -7,8 +7,7 @@ from roost.core.context import Context
 from roost.core.endings import Endings
 from roost.errors import forbidden, invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.account import cancel_queries as accounts
-from roost.resources.cancellation import rules
+from roost.resources.cancellation import queries, rules
 from roost.resources.cancellation.charge_service import ON_ITS_WAY
 from roost.resources.cancellation.jobs import CLOSE, CloseArgs, resource_of
 from roost.resources.payments import queries as payments
@@ -27,7 +26,7 @@ async def cancel(context: Context, until: datetime, comments: str) -> None:
     payment is on its way.
     """
     await check_maker(context)
-    facts = await accounts.lock(context.db, context.account_id)
+    facts = await queries.lock(context.db, context.account_id)
     if facts.canceled is not None:
         return
     if (await find_caller(context)).restricted:  # Since the card was charged.
@@ -36,7 +35,7 @@ async def cancel(context: Context, until: datetime, comments: str) -> None:
         raise invalid(reason)
     if await payments.pending(context.db, facts.id):
         raise conflict(ON_ITS_WAY)
-    await accounts.cancel(context.db, facts.id, until, context.identity.username, comments)
+    await queries.cancel(context.db, facts.id, until, context.identity.username, comments)
     await tokens.revoke_all(context.db, facts.id, context.clock.seconds())
     await context.revoke()
     await start(context.db, context.get(JobQueue), facts.id)
@@ -57,7 +56,7 @@ async def start(db: Queries, queue: JobQueue, account_id: int) -> None:
 async def unended(store: Store, services: Services) -> dict[int, list[str]]:
     """Canceled accounts that no job works on though they have something, and what that is."""
     held = await services.get(Endings).of_canceled(store)
-    wanted = sorted({*held, *await accounts.unclosed(store)})
+    wanted = sorted({*held, *await queries.unclosed(store)})
     idle = await _idle(store, services.get(JobQueue), wanted)
     return {account_id: held.get(account_id, []) for account_id in idle}
 

@@ -3,15 +3,16 @@
 from datetime import UTC, timedelta
 from uuid import UUID
 
+from roost.core.account_queries import lock
 from roost.core.events import log
 from roost.core.identity import UserType
 from roost.core.scopes import Scopes
 from roost.errors import forbidden, not_found
 from roost.jobs.queue import JobQueue
-from roost.resources.account.queries import ProxyUser, find_proxy, lock
-from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN
+from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN, ProxyUser, find_proxy
 from roost.resources.child_accounts.records import ChildAccountRow, ProxyTokenRow
-from roost.resources.tokens.queries import TOKEN, tie_token
+from roost.resources.tokens.entity import TOKEN
+from roost.resources.tokens.queries import tie_token
 from roost.resources.tokens.service import make_token
 from roost.resources.users.queries import UserFacts
 from roost.resources.users.rules import CHILD_ACCESS

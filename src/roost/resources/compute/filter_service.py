@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Interface
 
+from roost.core import account_queries as accounts
 from roost.core.addresses import queries as addresses
 from roost.core.addresses import range_queries, share_queries
 from roost.core.catalog import Catalog
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
-from roost.resources.account import queries as accounts
 from roost.resources.compute import rules
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.neighbours import InstanceVpcs

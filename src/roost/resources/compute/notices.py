@@ -1,9 +1,9 @@
 """What users should know of where their instances are."""
 
+from roost.core.catalog.queries import in_outage
 from roost.core.context import Context
 from roost.core.notices import NotificationRow
 from roost.resources.compute import host_queries, totals_queries
-from roost.resources.regions.queries import in_outage
 
 
 async def outages(context: Context) -> list[NotificationRow]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import orjson
 
 from roost.core.access import give_to_creator
+from roost.core.account_queries import network_helper
 from roost.core.addresses.service import PoolExhaustedError, allocate
 from roost.core.billing.ledger import begin
 from roost.core.catalog import Catalog
@@ -16,7 +17,6 @@ from roost.core.limits.host import Promised
 from roost.core.planes import Engines
 from roost.errors import invalid
 from roost.ids import new_uuid
-from roost.resources.account.queries import network_helper
 from roost.resources.compute import profile_queries, queries, rules
 from roost.resources.compute.backups.jobs import CREATE as CREATE_FROM_BACKUP
 from roost.resources.compute.backups.service import host_of_backup, place_in_new

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Interface
 
+from roost.core import account_queries as accounts
 from roost.core.addresses import range_queries
 from roost.core.addresses.service import held_by
 from roost.core.addresses.share_queries import shared_with
@@ -12,7 +13,6 @@ from roost.core.catalog import Catalog
 from roost.core.neighbours import Neighbours
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
-from roost.resources.account import queries as accounts
 from roost.resources.compute import queries, rules
 from roost.resources.compute.configs import device_queries
 from roost.resources.compute.configs import queries as configs

@@ -9,7 +9,6 @@ from roost.core.context import Context
 from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import invalid
-from roost.resources.account import queries as accounts
 from roost.resources.object_storage import jobs, key_queries, limits, locks, queries
 from roost.resources.object_storage.bodies import CreateKey
 from roost.resources.object_storage.key_queries import KEY, KEYS, NewKey
@@ -41,7 +40,7 @@ async def create(context: Context, body: CreateKey) -> KeyRow:
         raise invalid("A bucket is being deleted", "bucket_access")
     access = {found[path]: permissions for path, permissions in wanted.items()}
     key_id = await key_queries.insert(context.db, new, access)
-    await accounts.set_object_storage(context.db, context.account_id, "active")
+    await queries.set_object_storage(context.db, context.account_id, "active")
     key = await locks.lock_key(context, key_id)
     await jobs.start_key(context, "obj_access_key_create", key)
     await check_limits(context, limits.KEYS)

@@ -5,6 +5,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal
 
 from asyncpg import Record
 
@@ -362,3 +363,23 @@ HELD = """
     group by account_id
     """
 """What ends with accounts: all buckets and keys of one at once."""
+
+
+async def has_object_storage(db: Queries, account_id: int) -> bool:
+    sql = "select object_storage = 'active' from account where id = $1"
+    return bool(await db.fetchval(sql, account_id))
+
+
+async def set_object_storage(
+    db: Queries, account_id: int, state: Literal["disabled", "active"]
+) -> bool:
+    """Whether it was another one before."""
+    changed = await db.fetchval(
+        """
+        update account set object_storage = $2 where id = $1 and object_storage <> $2
+        returning true
+        """,
+        account_id,
+        state,
+    )
+    return changed is not None

@@ -13,9 +13,7 @@ from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.core.planes import Engines
 from roost.errors import ApiError, Problem, invalid
-from roost.resources.account import queries as accounts
-from roost.resources.account import suspension_queries
-from roost.resources.account.queries import ACCOUNT_KIND
+from roost.resources.account.entity import ACCOUNT_KIND
 from roost.resources.object_storage import (
     jobs,
     key_queries,
@@ -28,7 +26,7 @@ from roost.resources.object_storage import (
 from roost.resources.object_storage.bodies import ChangeAccess, CreateBucket
 from roost.resources.object_storage.engine import OBJECT_PLANE, Acl, ObjectEngine
 from roost.resources.object_storage.queries import BucketFacts, NewBucket
-from roost.resources.payments.rules import DUE
+from roost.resources.suspension.service import is_late
 
 IN_DEBT = "A payment is past due. Object storage takes nothing new until it is made"
 TAKEN = "The cluster has a bucket of this label already"
@@ -80,7 +78,7 @@ async def _make(
     made = await queries.insert(context.db, new)
     if made is None:
         return None
-    await accounts.set_object_storage(context.db, context.account_id, "active")
+    await queries.set_object_storage(context.db, context.account_id, "active")
     bucket = await queries.find(context.db, made[0])
     assert bucket is not None
     await jobs.start_bucket(context, "obj_bucket_create", bucket)
@@ -100,8 +98,7 @@ async def _own(context: Context, body: CreateBucket) -> str:
 async def check_solvent(context: Context) -> None:
     """Rule 1: a balance that is negative from the customer's side, and due. Credit refuses nothing,
     nor does an invoice that there is still time to pay."""
-    before = context.clock.now() - DUE
-    if await suspension_queries.is_late(context.db, context.account_id, before):
+    if await is_late(context.db, context.account_id, context.clock.now()):
         raise invalid(IN_DEBT)
 
 
@@ -139,7 +136,7 @@ async def cancel(context: Context) -> None:
         await queries.set_purging(context.db, bucket.id, context.clock.now())
     for key in keys:
         await key_queries.set_deleting(context.db, key.id)
-    was_active = await accounts.set_object_storage(context.db, context.account_id, "disabled")
+    was_active = await queries.set_object_storage(context.db, context.account_id, "disabled")
     if buckets or keys or was_active:
         args = jobs.AccountArgs(account_id=context.account_id)
         await log.start(context, jobs.PURGE, args, ACCOUNT_KIND.entity())

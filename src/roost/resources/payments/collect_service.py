@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
+from roost.core import account_queries as accounts
 from roost.core.events.log import Starter
 from roost.jobs.queue import JobQueue
-from roost.resources.account import queries as accounts
 from roost.resources.payments import collect_queries, mail_jobs, queries, rules
 from roost.resources.payments.collect_queries import Debtor, Declined, Tries
 from roost.resources.payments.engine import Gateways

@@ -5,7 +5,7 @@ import orjson
 from roost.core.events import log
 from roost.core.identity import UserType
 from roost.errors import invalid
-from roost.resources.account.queries import ACCOUNT_KIND
+from roost.resources.account.entity import ACCOUNT_KIND
 from roost.resources.payments import service
 from roost.resources.payments.bodies import (
     AddMethod,

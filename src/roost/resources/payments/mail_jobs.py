@@ -5,10 +5,10 @@ from decimal import Decimal
 from email.message import EmailMessage
 from functools import partial
 
+from roost.core import account_queries as accounts
 from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict
-from roost.resources.account import queries as accounts
 from roost.resources.support.engine import Mail
 from roost.resources.support.mail_service import PATIENCE, automatic, send
 

@@ -1,9 +1,9 @@
 """What users should pay."""
 
+from roost.core import account_queries as accounts
 from roost.core.context import Context
 from roost.core.notices import NotificationRow
-from roost.resources.account import queries as accounts
-from roost.resources.account.queries import ACCOUNT_KIND
+from roost.resources.account.entity import ACCOUNT_KIND
 from roost.resources.payments.service import is_past_due
 
 

@@ -284,3 +284,13 @@ async def overdue(db: Queries, before: datetime, limit: int) -> list[tuple[int, 
         limit,
     )
     return [(row["id"], row["owed"]) for row in rows]
+
+
+async def set_card(db: Queries, account_id: int, last_four: str, expiry: str) -> None:
+    """Show another card on file; `expiry` is MM/YYYY."""
+    await db.execute(
+        "update account set card_last_four = $2, card_expiry = $3 where id = $1",
+        account_id,
+        last_four,
+        expiry,
+    )

@@ -9,13 +9,13 @@ from typing import Literal
 
 import structlog
 
+from roost.core import account_queries as accounts
 from roost.core.context import Context
 from roost.core.events import log
 from roost.core.events.log import Starter
 from roost.errors import ApiError, Problem, invalid, not_found, unauthenticated
 from roost.jobs.queue import JobQueue
-from roost.resources.account import queries as accounts
-from roost.resources.account.queries import ACCOUNT_KIND
+from roost.resources.account.entity import ACCOUNT_KIND
 from roost.resources.payments import credit_queries, queries, rules
 from roost.resources.payments.card_jobs import FORGET, CardArgs
 from roost.resources.payments.engine import Card, DeclinedError, GatewayError, Gateways
@@ -90,7 +90,7 @@ async def add_method(context: Context, card: StoredCard, *, is_default: bool) ->
 
 async def _show_card(context: Context, last_four: str, expiry: datetime) -> None:
     """What the account's record says is on file."""
-    await accounts.set_card(context.db, context.account_id, last_four, f"{expiry:%m/%Y}")
+    await queries.set_card(context.db, context.account_id, last_four, f"{expiry:%m/%Y}")
 
 
 async def _check_room(context: Context) -> Counts:

@@ -13,7 +13,7 @@ from roost.errors import invalid
 from roost.resources.phone import queries
 from roost.resources.phone.bodies import SendCode, VerifyCode
 from roost.resources.phone.engine import MessageError, Messages
-from roost.resources.users.queries import PROFILE
+from roost.resources.users.entity import PROFILE
 from roost.secrets import hash_token
 from roost.web.call import Call
 from roost.web.registry import Rate, endpoint

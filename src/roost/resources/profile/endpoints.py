@@ -2,16 +2,16 @@
 
 import orjson
 
+from roost.core import account_queries as accounts
 from roost.core.events import log
 from roost.errors import forbidden, invalid
-from roost.resources.account import queries as accounts
 from roost.resources.profile import queries
 from roost.resources.profile.bodies import UpdatePreferences, UpdateProfile
 from roost.resources.profile.queries import PROFILES
 from roost.resources.profile.records import Preferences, ProfileRow
 from roost.resources.two_factor.service import is_enabled
 from roost.resources.users import queries as users
-from roost.resources.users.queries import PROFILE
+from roost.resources.users.entity import PROFILE
 from roost.resources.users.records import GrantsRow
 from roost.resources.users.service import find_caller, restrict, view_grants
 from roost.web.call import Call

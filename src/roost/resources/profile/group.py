@@ -2,7 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.profile import endpoints
-from roost.resources.users.queries import PROFILE
+from roost.resources.users.entity import PROFILE
 
 GROUP = Group(
     endpoints=(endpoints,),

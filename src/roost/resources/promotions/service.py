@@ -1,9 +1,9 @@
 """Redeeming promo codes."""
 
+from roost.core import account_queries as accounts
 from roost.core.billing.promotion_queries import record_of
 from roost.core.context import Context
 from roost.errors import invalid, unauthenticated
-from roost.resources.account import queries as accounts
 from roost.resources.promotions import queries, rules
 
 

@@ -1,6 +1,6 @@
 """SQL of regions."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from roost.errors import not_found
 from roost.store import Queries
@@ -51,42 +51,3 @@ async def availability_of(db: Queries, region_id: str) -> str:
     if found is None:
         raise not_found()
     return str(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Outage:
-    id: str
-    label: str
-
-
-async def in_outage(db: Queries, region_ids: list[str]) -> list[Outage]:
-    """Those of some regions that do not work at present."""
-    rows = await db.fetch(
-        "select id, label from region where id = any($1) and status = 'outage' order by id",
-        region_ids,
-    )
-    return [Outage(**row) for row in rows]
-
-
-CAPABILITIES = """array(
-    select distinct capability from region, unnest(capabilities) as capability
-    where not retired order by 1)"""
-"""All services of all regions, as an SQL expression."""
-
-_ACCOUNT_SERVICES = "unnest(array['Block Storage', 'Computes', 'Kubernetes', 'NodeBalancers'])"
-
-_RECORD = f"""
-    r.id as region,
-    array(select service from {_ACCOUNT_SERVICES} as service
-        where service = any(r.capabilities)) as available,
-    array(select service from {_ACCOUNT_SERVICES} as service
-        where service <> all(r.capabilities)) as unavailable
-    """  # noqa: S608 - constants
-
-SERVICES = Listing(
-    record=_RECORD,
-    source="region r",
-    scope="not r.retired",
-    key="r.id",
-    columns={},
-)

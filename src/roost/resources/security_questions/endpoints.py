@@ -6,7 +6,7 @@ from roost.resources.security_questions import queries
 from roost.resources.security_questions.bodies import AnswerQuestions
 from roost.resources.security_questions.records import AnswersRow, QuestionsRow
 from roost.resources.security_questions.rules import QUESTIONS
-from roost.resources.users.queries import PROFILE
+from roost.resources.users.entity import PROFILE
 from roost.secrets import Box
 from roost.web.call import Call
 from roost.web.registry import endpoint

@@ -12,17 +12,16 @@ from functools import partial
 
 import structlog
 
+from roost.core import account_queries as accounts
 from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict
-from roost.resources.account import queries as accounts
 from roost.resources.support import queries
 from roost.resources.support.engine import Mail
 from roost.resources.support.mail_service import PATIENCE, automatic, send
 from roost.resources.support.queries import TICKET, Reply, Ticket
-from roost.resources.users import queries as users
 from roost.store import Queries
 
 _NOT_IN_HEADERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -110,7 +109,7 @@ async def _address(run: Run[MailArgs], mail: Mail, ticket: Ticket) -> str | None
         return mail.support
     if ticket.opener_id is None:
         return await accounts.find_email(run.store, ticket.account_id)
-    return await users.find_mail_address(run.store, ticket.opener_id)
+    return await accounts.find_mail_address(run.store, ticket.opener_id)
 
 
 async def _on_failed(db: Queries, job: Job, args: MailArgs) -> None:

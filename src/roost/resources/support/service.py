@@ -1,11 +1,11 @@
 """Tickets: what a new one is about, and what users and operators do with one."""
 
+from roost.core import account_queries as accounts
 from roost.core.context import Context
 from roost.core.entities.records import Entity
 from roost.core.events import log
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.account import queries as accounts
 from roost.resources.compute.totals_queries import has_vlan
 from roost.resources.support import queries
 from roost.resources.support.jobs import write_to

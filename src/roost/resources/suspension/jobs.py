@@ -12,8 +12,8 @@ from roost.errors import ApiError
 from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict, again, next_step
-from roost.resources.account import suspension_queries as accounts
-from roost.resources.account.suspension_queries import SuspensionFacts
+from roost.resources.suspension import queries
+from roost.resources.suspension.queries import SuspensionFacts
 
 _BATCH = 100
 """Of each kind of things, between two looks at what is left."""
@@ -37,7 +37,7 @@ def _on_account(args: AccountArgs) -> str:
 
 async def settle(run: Run[AccountArgs]) -> Verdict:
     """Begin what can begin now, and look again until everything is as the account is by then."""
-    facts = await accounts.find(run.store, run.args.account_id)
+    facts = await queries.find(run.store, run.args.account_id)
     if facts is None or facts.canceled:
         return next_step()
     suspensions, suspended = run.get(Suspensions), facts.suspended
@@ -53,7 +53,7 @@ async def _begin(run: Run[AccountArgs], facts: SuspensionFacts, change: Change, 
     """What is busy is begun later, and nothing when the account has changed meanwhile."""
     try:
         async with run.store.transaction() as db:
-            now = await accounts.lock(db, facts.id)
+            now = await queries.lock(db, facts.id)
             if now is not None and now.suspended == facts.suspended:
                 caller = in_name_of(facts.id, facts.euuid)
                 context = Context(

@@ -4,10 +4,10 @@ from email.message import EmailMessage
 from functools import partial
 from typing import Literal
 
+from roost.core import account_queries as accounts
 from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict
-from roost.resources.account import queries as accounts
 from roost.resources.support.engine import Mail
 from roost.resources.support.mail_service import PATIENCE, automatic, send
 from roost.resources.suspension.settings import WARNED_BEFORE

@@ -3,12 +3,12 @@
 from roost.core.context import Context
 from roost.core.notices import NotificationRow
 from roost.core.suspensions import SUSPENDED
-from roost.resources.account import suspension_queries as accounts
-from roost.resources.account.queries import ACCOUNT_KIND
+from roost.resources.account.entity import ACCOUNT_KIND
+from roost.resources.suspension import queries
 
 
 async def suspended(context: Context) -> list[NotificationRow]:
-    facts = await accounts.find(context.db, context.account_id)
+    facts = await queries.find(context.db, context.account_id)
     if facts is None or not facts.suspended:
         return []
     return [

@@ -9,7 +9,8 @@ from roost.core.scopes import Scopes
 from roost.errors import invalid, invalid_fields, not_found
 from roost.resources.tokens import queries
 from roost.resources.tokens.bodies import CreateToken, UpdateToken
-from roost.resources.tokens.queries import TOKEN, TOKENS, revoke_token
+from roost.resources.tokens.entity import TOKEN
+from roost.resources.tokens.queries import TOKENS, revoke_token
 from roost.resources.tokens.records import PersonalTokenRow
 from roost.resources.tokens.rules import MAX_TOKENS, problems_of
 from roost.resources.tokens.service import make_token

@@ -3,7 +3,8 @@
 from roost.core.group import Group
 from roost.core.retention import Old, retention
 from roost.resources.tokens import endpoints
-from roost.resources.tokens.queries import KEPT, TOKEN, delete_old_uses
+from roost.resources.tokens.entity import TOKEN
+from roost.resources.tokens.queries import KEPT, delete_old_uses
 
 GROUP = Group(
     endpoints=(endpoints,),

@@ -6,7 +6,6 @@ from datetime import date, datetime, timedelta
 
 from asyncpg import Record
 
-from roost.core.entities.kind import EntityKind
 from roost.core.identity import Identity, TokenKind
 from roost.core.revocation_queries import CHANNEL
 from roost.core.scopes import Scopes
@@ -268,6 +267,3 @@ async def maker_is_restricted(db: Queries, token_id: int) -> bool:
 async def delete_proxy_tokens(db: Queries, user_id: int) -> None:
     """The proxy users' tokens that a user of the parent made."""
     await db.execute("delete from token where made_by = $1", user_id)
-
-
-TOKEN = EntityKind(name="token", path="/profile/tokens/{id}")

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 from datetime import timedelta
 
+from roost.core import account_queries as accounts
 from roost.core.context import Context
 from roost.core.events import log
 from roost.core.events.log import Starter
@@ -13,7 +14,6 @@ from roost.core.suspensions import SUSPENDED
 from roost.errors import ApiError, Problem, invalid, invalid_fields, not_found
 from roost.ids import new_uuid
 from roost.jobs.queue import JobQueue
-from roost.resources.account import suspension_queries as accounts
 from roost.resources.compute import queries as compute
 from roost.resources.compute import transfer_service
 from roost.resources.compute.limits import COMPUTES

@@ -10,7 +10,7 @@ from roost.errors import invalid
 from roost.resources.devices import queries as devices
 from roost.resources.two_factor import queries, rules
 from roost.resources.two_factor.queries import Factor
-from roost.resources.users.queries import PROFILE
+from roost.resources.users.entity import PROFILE
 from roost.secrets import Box, hash_token
 from roost.store import Queries
 

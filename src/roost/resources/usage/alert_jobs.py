@@ -4,13 +4,13 @@ from datetime import datetime
 from email.message import EmailMessage
 from functools import partial
 
+from roost.core import account_queries as accounts
 from roost.core.events import log
 from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
-from roost.resources.account import queries as accounts
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.support.engine import Mail, SupportRules
 from roost.resources.support.mail_service import PATIENCE, automatic, send

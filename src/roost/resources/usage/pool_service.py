@@ -6,10 +6,10 @@ from roost.core.billing.charges import next_month
 from roost.core.billing.metered import Beyond, Metered
 from roost.core.billing.queries import since, standing
 from roost.core.catalog import Catalog
-from roost.resources.account.queries import has_object_storage
 from roost.resources.compute import totals_queries as totals
 from roost.resources.compute.billing_queries import CHARGED as INSTANCES
 from roost.resources.object_storage import usage_queries as objects
+from roost.resources.object_storage.queries import has_object_storage
 from roost.resources.usage import queries
 from roost.resources.usage.pool_rules import Pool, pools
 from roost.services import Services

@@ -2,14 +2,15 @@
 
 from asyncpg import UniqueViolationError
 
+from roost.core import account_queries as accounts
 from roost.core.events import log
 from roost.core.identity import UserType
 from roost.core.limits.check import check_limits
 from roost.errors import ApiError, forbidden, invalid, not_found
-from roost.resources.account import queries as accounts
 from roost.resources.users import queries, service
 from roost.resources.users.bodies import CreateUser, UpdateGrants, UpdateUser
-from roost.resources.users.queries import BY_NAME, USER, USERS, UserFacts
+from roost.resources.users.entity import USER
+from roost.resources.users.queries import BY_NAME, USERS, UserFacts
 from roost.resources.users.records import GrantsRow, UserRow
 from roost.resources.users.rules import RESERVED_NAMES
 from roost.resources.users.service import check_others, lock_users, restrict

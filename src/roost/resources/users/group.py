@@ -2,7 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.users import endpoints, queries
-from roost.resources.users.queries import USER
+from roost.resources.users.entity import USER
 
 GROUP = Group(
     endpoints=(endpoints,),

@@ -5,7 +5,6 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from roost.core.entities.kind import EntityKind
 from roost.core.entities.queries import entities_sql
 from roost.core.entities.registry import Entities
 from roost.core.grant_queries import Permission
@@ -67,19 +66,6 @@ async def find(db: Queries, account_id: int, username: str) -> UserFacts | None:
 async def find_by_id(db: Queries, user_id: int) -> UserFacts | None:
     row = await db.fetchrow(f"{_SELECT} where id = $1", user_id)
     return None if row is None else UserFacts(**row)
-
-
-async def find_mail_address(db: Queries, user_id: int) -> str | None:
-    """Where letters of the account's affairs go; None for a user who wants none, has no address,
-    or may not look at the account (any more)."""
-    email: str | None = await db.fetchval(
-        """
-        select email from api_user where id = $1 and email_notifications and email <> ''
-            and (not restricted or account_access is not null)
-        """,
-        user_id,
-    )
-    return email
 
 
 async def has_other_unrestricted(db: Queries, account_id: int, user_id: int) -> bool:
@@ -179,8 +165,3 @@ async def grants_record(
         user_id,
     )
     return found
-
-
-USER = EntityKind(name="user", path="/account/users/{label}")
-
-PROFILE = EntityKind(name="profile", path="/profile")

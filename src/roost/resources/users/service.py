@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
+from roost.core import account_queries as accounts
 from roost.core.context import Context
 from roost.core.entities.locks import lock_all
 from roost.core.entities.registry import Entities
 from roost.core.grant_queries import forget_user, give_all
 from roost.errors import Problem, forbidden, invalid, invalid_fields, unauthenticated
-from roost.resources.account import queries as accounts
 from roost.resources.tokens import queries as child_accounts
 from roost.resources.users import queries
 from roost.resources.users.bodies import ChangeGrant, UpdateGlobal, UpdateGrants

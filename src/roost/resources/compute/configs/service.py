@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from roost.core.access import require
+from roost.core.account_queries import network_helper
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import ApiError, Problem, invalid, invalid_fields, not_found
-from roost.resources.account.queries import network_helper
 from roost.resources.compute import limits
 from roost.resources.compute.configs import device_queries, interface_queries, queries, rules
 from roost.resources.compute.configs.bodies import (

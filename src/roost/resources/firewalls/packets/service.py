@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from ipaddress import IPv4Network, ip_address, ip_network
 
+from roost.core import account_queries as accounts
 from roost.core.access import require
 from roost.core.addresses.range_queries import used_by
 from roost.core.addresses.service import held_by
@@ -11,7 +12,6 @@ from roost.core.addresses.share_queries import shared_with
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.errors import invalid
-from roost.resources.account import queries as accounts
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.firewalls.packets import queries
 from roost.resources.firewalls.packets.bodies import ExplainPacket

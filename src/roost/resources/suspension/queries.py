@@ -42,14 +42,8 @@ async def find(db: Queries, account_id: int) -> SuspensionFacts | None:
 
 
 async def lock(db: Queries, account_id: int) -> SuspensionFacts | None:
-    """The same; nobody else writes to the account until the end of the transaction."""
+    """The account, to which nobody else writes until the end of the transaction."""
     row = await db.fetchrow(f"{_FACTS} where id = $1 for no key update", account_id)
-    return None if row is None else SuspensionFacts(**row)
-
-
-async def hold(db: Queries, account_id: int) -> SuspensionFacts | None:
-    """The same, which stays so until the transaction ends; others may hold it too."""
-    row = await db.fetchrow(f"{_FACTS} where id = $1 for share", account_id)
     return None if row is None else SuspensionFacts(**row)
 
 
