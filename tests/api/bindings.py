@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.core.references import OfKind
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.web.checks import Refers
 from roost.web.registry import Endpoint, Registry
 from tests.api.conftest import Account

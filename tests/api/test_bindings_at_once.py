@@ -11,12 +11,13 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
+from roost.core import instance_queries
 from roost.core.bindings import check_bindings
 from roost.core.context import Context
 from roost.core.fsck import Installation
 from roost.resources.cancellation import queries as cancellation
 from roost.resources.cancellation.service import start as close
-from roost.resources.compute import deletion_service, queries, suspension_queries
+from roost.resources.compute import deletion_service, suspension_queries
 from roost.resources.suspension import service as suspensions
 from roost.resources.tokens.queries import find_identity
 from roost.resources.transfers import service as transfers
@@ -127,7 +128,7 @@ async def test_it_begins_to_rest(
     call, now = await attempt(endpoint, client, roost, account), roost.clock.seconds()
     async with roost.store.transaction() as db:
         await suspensions.suspend(db, account.id, "operator", "a breach", now)
-        await queries.lock_any(db, call.compute_id)
+        await instance_queries.lock_any(db, call.compute_id)
         await suspension_queries.suspend(db, call.compute_id, "offline", now)
         task = await _meanwhile(roost, client, call, db)
     assert (await task).status in (200, 400, 403, 404)

@@ -8,12 +8,12 @@ import aiohttp
 import pytest
 
 from roost.core.events.log import Starter
+from roost.core.instance_queries import InstanceFacts
 from roost.jobs.kinds import JobArgs
 from roost.jobs.run import Run, Tools
 from roost.resources.compute import watch_jobs
 from roost.resources.compute.jobs import SHUTDOWN, start_power
 from roost.resources.compute.locks import resource_of
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.maintenance import jobs, queries, service
 from roost.resources.volumes.jobs import DETACH, AttachmentArgs
 from roost.resources.volumes.locks import resource_of as volume_resource

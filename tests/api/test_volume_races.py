@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.compute import queries as computes
+from roost.core import instance_queries
 from roost.resources.volumes import queries
 from tests.support.client import Answer, Client, Json, until
 from tests.support.drift import drift
@@ -304,7 +304,7 @@ async def test_jobs_wait_for_no_instance(client: Client, roost: Roost) -> None:
     await attached(client, volume["id"], instance["id"])
     now = roost.clock.now()
     async with roost.store.transaction() as request, roost.store.transaction() as job:
-        assert await computes.lock_any(request, instance["id"]) is not None
+        assert await instance_queries.lock_any(request, instance["id"]) is not None
         await job.execute("set local lock_timeout = '5s'")
         await queries.set_size(job, volume["id"], 30)
         await queries.set_status(job, volume["id"], "active", now)

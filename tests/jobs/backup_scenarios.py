@@ -14,8 +14,8 @@ from roost.resources.compute.backups.service import place_disks
 from roost.resources.compute.backups.steps import CreateFromBackupArgs, RestoreArgs
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.engine import Power
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.locks import InstanceArgs
-from roost.resources.compute.queries import COMPUTE
 from tests.jobs.compute_scenarios import check_event, check_traces, finish_jobs, newest_job
 from tests.jobs.harness import Scenario
 from tests.support.stage import Stage

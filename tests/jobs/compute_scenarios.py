@@ -6,9 +6,11 @@ from functools import partial
 
 from roost.core.events import log
 from roost.core.hosts.queries import measure, serving
+from roost.core.instance_queries import InstanceStatus
 from roost.core.turns import FIRST, Turn
 from roost.jobs import Environment, JobKind, Worker, WorkerSettings
 from roost.resources.compute.engine import Power
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.jobs import (
     BOOT,
     CAPACITY,
@@ -21,8 +23,6 @@ from roost.resources.compute.jobs import (
     start_power,
 )
 from roost.resources.compute.locks import CreateArgs, InstanceArgs, resource_of
-from roost.resources.compute.queries import COMPUTE
-from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.watch_jobs import CHECK, WATCH, WatchArgs, went_off
 from roost.store import Queries
 from tests.jobs.harness import Scenario

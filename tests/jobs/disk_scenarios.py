@@ -10,7 +10,7 @@ from roost.resources.compute.disks import jobs, queries
 from roost.resources.compute.disks.jobs import CloneArgs, DiskArgs, ResizeArgs
 from roost.resources.compute.disks.queries import DiskFacts, NewDisk, disk_entity
 from roost.resources.compute.disks.records import DiskStatus
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from tests.jobs.compute_scenarios import check_event, check_traces, newest_job
 from tests.jobs.harness import Scenario
 from tests.support.stage import Stage

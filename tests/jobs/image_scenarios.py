@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from roost.core.events import log
 from roost.jobs import Environment
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.images import jobs, locks, queries
 from roost.resources.images.jobs import CaptureArgs, ImageArgs
 from roost.resources.images.queries import NewImage

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TypeVar
 
 from roost.core.identity import Identity
+from roost.core.instance_queries import InstanceStatus
 from roost.core.scopes import Scopes
 from roost.jobs import Environment
 from roost.resources.compute.configs import queries as configs
@@ -19,7 +20,6 @@ from roost.resources.compute.lifecycle.bodies import (
     ResizeInstance,
 )
 from roost.resources.compute.lifecycle.migration_jobs import MIGRATE
-from roost.resources.compute.records import InstanceStatus
 from roost.web.bodies import Body
 from roost.web.call import Call
 from roost.web.checks import Checks

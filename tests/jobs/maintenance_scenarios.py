@@ -5,10 +5,10 @@ from datetime import timedelta
 from functools import partial
 
 from roost.core.events.log import Starter
+from roost.core.instance_queries import InstanceStatus
 from roost.jobs import Environment, JobArgs
 from roost.resources.compute.engine import Power
 from roost.resources.compute.locks import resource_of
-from roost.resources.compute.records import InstanceStatus
 from roost.resources.maintenance import queries
 from roost.resources.maintenance.jobs import DUE, RUN, start_run
 from roost.resources.maintenance.records import MaintenanceType

@@ -13,6 +13,7 @@ import pytest
 
 from roost.app.roost import Roost, open_roost
 from roost.clock import Clock
+from roost.core import instance_queries
 from roost.core.engine import EngineError
 from roost.core.events import log
 from roost.core.hosts.links import Content, Links, Parcel
@@ -22,10 +23,10 @@ from roost.engines.simulated.instances import SimulatedInstances
 from roost.jobs import Environment, Worker
 from roost.resources.compute import queries
 from roost.resources.compute.engine import INSTANCE_PLANE, Power
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.leftover_jobs import CLEAR, ClearArgs, left_on
 from roost.resources.compute.lifecycle.live_jobs import MOVE_LIVE
 from roost.resources.compute.lifecycle.move_jobs import MOVE, MoveArgs
-from roost.resources.compute.queries import COMPUTE
 from roost.resources.volumes import jobs as volumes
 from roost.resources.volumes.jobs import LeftArgs
 from roost.settings import MAIN_HOST
@@ -112,7 +113,7 @@ async def begin_move(environment: Environment, power: Power) -> MoveCase:
     await _know(environment, _OTHER, there.address)
     compute_id = await stage.instance(power, power)
     async with store.transaction() as db:
-        facts = await queries.lock_any(db, compute_id)
+        facts = await instance_queries.lock_any(db, compute_id)
         assert facts is not None
         await queries.set_target_host(db, compute_id, _OTHER)
         args = MoveArgs(
@@ -219,7 +220,7 @@ async def begin_live(environment: Environment) -> LiveCase:
         await _know(environment, name, "127.0.0.1:9")
     compute_id = await stage.instance("running", "running")
     async with store.transaction() as db:
-        facts = await queries.lock_any(db, compute_id)
+        facts = await instance_queries.lock_any(db, compute_id)
         assert facts is not None
         await queries.set_target_host(db, compute_id, _OTHER)
         args = MoveArgs(compute_id=compute_id, booted=True, source=MAIN_HOST, host=_OTHER)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from roost.core.events import log
+from roost.core.instance_queries import InstanceStatus
 from roost.ids import new_uuid
 from roost.jobs import Environment, JobArgs
 from roost.resources.account.queries import create_account
 from roost.resources.compute.engine import Power
-from roost.resources.compute.queries import COMPUTE
-from roost.resources.compute.records import InstanceStatus
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.suspension_jobs import SUSPEND, SuspendArgs
 from roost.resources.databases import jobs as databases
 from roost.resources.databases.queries import DATABASE

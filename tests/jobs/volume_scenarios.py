@@ -6,10 +6,10 @@ from functools import partial
 from typing import TypeVar
 
 from roost.core.events import log
+from roost.core.instance_queries import InstanceStatus
 from roost.jobs import Environment
 from roost.jobs.kinds import JobKind
 from roost.resources.compute.engine import Power
-from roost.resources.compute.records import InstanceStatus
 from roost.resources.volumes import jobs, queries
 from roost.resources.volumes.jobs import (
     AttachmentArgs,

@@ -5,12 +5,11 @@ from datetime import datetime
 
 import pytest
 
+from roost.core.instance_queries import InstanceFacts, InstanceStatus
 from roost.resources.compute.disk_engine import DiskState
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.engine import InstanceState, Power
 from roost.resources.compute.fsck import Drift, DriftKind, compare
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.records import InstanceStatus
 
 ROW = InstanceFacts(
     id=100001,

@@ -5,7 +5,7 @@ import pytest
 from roost.app.groups import GROUPS
 from roost.core.entities.kind import EntityKind, ResourceKind
 from roost.core.entities.registry import Entities
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.tags.queries import TAG
 from roost.resources.users.rules import KINDS
 from roost.web.grants import Grant, Listed, Read, Write, entity_number

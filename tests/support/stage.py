@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import orjson
 
 from roost.app.roost import Roost
+from roost.core import instance_queries
 from roost.core.addresses.service import allocate
+from roost.core.instance_queries import InstanceFacts, InstanceStatus
 from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.ids import new_uuid
@@ -17,8 +19,6 @@ from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceSpec, Power
 from roost.resources.compute.profile_queries import Profile
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.service import default_alerts
 from roost.resources.compute.steps import specify
 from roost.secrets import Box
@@ -144,7 +144,7 @@ class Stage:
         await store.execute("update host set address = null")
 
     async def row(self, compute_id: int) -> InstanceFacts:
-        row = await queries.find(self.roost.store, compute_id)
+        row = await instance_queries.find(self.roost.store, compute_id)
         assert row is not None
         return row
 
@@ -177,7 +177,7 @@ class Stage:
         return None if state is None else state.power
 
     async def status(self, compute_id: int) -> InstanceStatus | None:
-        row = await queries.find(self.roost.store, compute_id)
+        row = await instance_queries.find(self.roost.store, compute_id)
         return None if row is None else row.status
 
     async def reasons(self, compute_id: int) -> list[tuple[str, str]]:

@@ -11,14 +11,15 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from roost.clock import Clock
+from roost.core import instance_queries
 from roost.core.engine import EngineError
+from roost.core.instance_queries import InstanceFacts
 from roost.core.planes import Engines
 from roost.errors import ApiError
-from roost.resources.compute import console_queries, queries
+from roost.resources.compute import console_queries
 from roost.resources.compute.console_queries import Ticket
 from roost.resources.compute.console_service import PATH
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.tokens.queries import identity_of
 from roost.secrets import hash_token
 from roost.store import FAULTS, Store
@@ -86,7 +87,7 @@ class Consoles:
     async def _look(self, ticket: Ticket) -> InstanceFacts | None:
         """The instance, while the ticket's token may do with it what the ticket is for."""
         identity = await identity_of(self.store, ticket.token_id)
-        facts = await queries.find(self.store, ticket.compute_id)
+        facts = await instance_queries.find(self.store, ticket.compute_id)
         if identity is None or facts is None or facts.account_id != identity.account_id:
             return None
         if identity.expiry is not None and identity.expiry <= self.clock.now():

@@ -20,8 +20,8 @@ from roost.cli.options import (
     show_rows,
     state_option,
 )
+from roost.core.instance_queries import InstanceStatus
 from roost.resources.compute.listing_queries import ListedInstance, Wanted, list_instances
-from roost.resources.compute.records import InstanceStatus
 from roost.settings import Settings
 
 _COLUMNS = ("id", "account_id", "label", "region", "type", "status", "host", "ipv4", "ipv6")

@@ -10,7 +10,7 @@ from roost.app.lab.clock import clock_beside
 from roost.app.state import open_store
 from roost.cli.options import read_served_settings, run, state_option
 from roost.resources.account.queries import find_user
-from roost.resources.devices.queries import forget_all
+from roost.resources.devices.service import forget_all
 from roost.resources.two_factor.service import forget
 from roost.resources.users.bodies import Password
 from roost.resources.users.queries import set_password

@@ -63,3 +63,8 @@ async def is_awaited(db: Queries, epoch: int) -> bool:
 async def drop_late(db: Queries, epoch: int) -> None:
     """Processes that have not heard of the change; one that lives registers again."""
     await db.execute("delete from identity_reader where seen < $1", epoch)
+
+
+async def delete_proxy_tokens(db: Queries, user_id: int) -> None:
+    """The proxy users' tokens that a user of the parent made."""
+    await db.execute("delete from token where made_by = $1", user_id)

@@ -10,6 +10,7 @@ from roost.app.groups import GROUPS
 from roost.app.operator import hosts
 from roost.app.operator.hosts import HostError
 from roost.clock import Clock
+from roost.core import instance_queries
 from roost.core.events.log import EventListener
 from roost.core.hosts import queries
 from roost.core.hosts.holdings import Holdings
@@ -21,7 +22,6 @@ from roost.jobs import queries as job_rows
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import host_queries
-from roost.resources.compute import queries as instances
 from roost.resources.compute.leftover_jobs import call_off
 from roost.resources.compute.locks import resource_of
 from roost.services import Services
@@ -75,7 +75,7 @@ async def take_over(
         for compute_id in await host_queries.leaving(db, name):
             await queue.preempt(db, resource_of(compute_id), reason)
             await call_off(db, services, compute_id)
-            await instances.set_status(db, compute_id, "offline", queue.clock.now())
+            await instance_queries.set_status(db, compute_id, "offline", queue.clock.now())
         for job_id in await host_queries.clearings(db, name):
             await queue.cancel(db, job_id, reason)
         await jobs.give(db, name, other)

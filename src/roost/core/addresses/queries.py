@@ -238,3 +238,13 @@ async def take_back(db: Queries, address: str, account_id: int, compute_id: int)
         compute_id,
     )
     return bool(taken)
+
+
+async def find_by_ipv6(db: Queries, account_id: int, address: str) -> tuple[int, str] | None:
+    """The id and the region of the account's instance with this SLAAC address."""
+    row = await db.fetchrow(
+        "select id, region from compute_instance where account_id = $1 and ipv6 = $2 || '/128'",
+        account_id,
+        address,
+    )
+    return None if row is None else (row["id"], row["region"])

@@ -1,4 +1,4 @@
-"""What a resource group declares of its entities, once, in its own `entity.py`."""
+"""Kinds of entities, each declared once, by its resource group."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,10 +1,10 @@
 """What the API offers: the OAuth apps that the caller's user let in (reference: Profile)."""
 
+from roost.core.public_url import PublicUrl
 from roost.errors import not_found
 from roost.resources.apps import queries
 from roost.resources.apps.queries import APPS
 from roost.resources.apps.records import AuthorizedAppRow
-from roost.resources.oauth_clients.queries import PublicUrl
 from roost.web.call import Call
 from roost.web.registry import Page, endpoint
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from roost.core.revocation_queries import CHANNEL
-from roost.resources.oauth_clients.queries import THUMBNAIL_URL
+from roost.resources.oauth_clients.entity import THUMBNAIL_URL
 from roost.store import Queries, notify
 from roost.store.paging import Column, Listing
 

@@ -6,6 +6,7 @@ from roost.resources.cancellation import charge_service, service
 from roost.resources.cancellation.bodies import CancelAccount
 from roost.resources.cancellation.records import CancelRow
 from roost.resources.cancellation.settings import Cancellation
+from roost.resources.tokens.service import check_maker
 from roost.store import Store
 from roost.web.call import Call
 from roost.web.grants import Unrestricted
@@ -15,7 +16,7 @@ from roost.web.registry import Rate, endpoint
 async def _charge(call: Call, body: CancelAccount) -> tuple[datetime, str]:
     """Before the transaction, as the gateway takes its time."""
     assert isinstance(call.db, Store)
-    await service.check_maker(call)
+    await check_maker(call)
     return await charge_service.charge_all(call, call.db), body.comments or ""
 
 

@@ -12,7 +12,7 @@ from roost.resources.cancellation.charge_service import ON_ITS_WAY
 from roost.resources.cancellation.jobs import CLOSE, CloseArgs, resource_of
 from roost.resources.payments import queries as payments
 from roost.resources.payments.service import conflict
-from roost.resources.tokens import queries as tokens
+from roost.resources.tokens.service import check_maker, revoke_all
 from roost.resources.users.service import find_caller
 from roost.services import Services
 from roost.store import Queries, Store
@@ -36,16 +36,8 @@ async def cancel(context: Context, until: datetime, comments: str) -> None:
     if await payments.pending(context.db, facts.id):
         raise conflict(ON_ITS_WAY)
     await queries.cancel(context.db, facts.id, until, context.identity.username, comments)
-    await tokens.revoke_all(context.db, facts.id, context.clock.seconds())
-    await context.revoke()
+    await revoke_all(context)
     await start(context.db, context.get(JobQueue), facts.id)
-
-
-async def check_maker(context: Context) -> None:
-    """403 for a proxy user in whose name a restricted user of the parent acts: a child account is
-    ended by those who may end the parent."""
-    if await tokens.maker_is_restricted(context.db, context.identity.token_id):
-        raise forbidden()
 
 
 async def start(db: Queries, queue: JobQueue, account_id: int) -> None:

@@ -12,10 +12,8 @@ from roost.jobs.queue import JobQueue
 from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN, ProxyUser, find_proxy
 from roost.resources.child_accounts.records import ChildAccountRow, ProxyTokenRow
 from roost.resources.tokens.entity import TOKEN
-from roost.resources.tokens.queries import tie_token
 from roost.resources.tokens.service import make_token
-from roost.resources.users.queries import UserFacts
-from roost.resources.users.rules import CHILD_ACCESS
+from roost.resources.users.rules import CHILD_ACCESS, UserFacts
 from roost.resources.users.service import find_caller
 from roost.web.call import Call
 from roost.web.grants import Global
@@ -83,8 +81,9 @@ async def create_proxy_token(call: Call) -> ProxyTokenRow:
     scopes, expiry = Scopes.parse("*"), now + LIFETIME
     if call.identity.expiry is not None:
         expiry = min(expiry, call.identity.expiry)
-    made = await make_token(call.db, call.clock, proxy.id, label, scopes, expiry, "proxy")
-    await tie_token(call.db, made.id, maker.id)
+    made = await make_token(
+        call.db, call.clock, proxy.id, label, scopes, expiry, "proxy", made_by=maker.id
+    )
     await _notify(call, proxy, made.id, label)
     return {
         "id": made.id,

@@ -4,13 +4,14 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from roost.core import instance_queries
 from roost.core.addresses.queries import all_held, release, take_back
 from roost.core.addresses.service import held_by
 from roost.core.fsck import Finding, Installation
+from roost.core.instance_queries import InstanceFacts
 from roost.core.reconcile import Case, ChangedError, Reconciler
-from roost.resources.compute import address_queries, queries
+from roost.resources.compute import address_queries
 from roost.resources.compute.locks import resource_of
-from roost.resources.compute.queries import InstanceFacts
 from roost.store import Queries
 
 
@@ -48,7 +49,7 @@ class _Addresses(Reconciler[int, _Rows, None, str]):
         return {key: sorted(shown.get(key, [])) != sorted(owned.get(key, [])) for key in keys}
 
     async def read(self, db: Queries, key: int) -> _Rows:
-        row = await queries.lock_any(db, key)
+        row = await instance_queries.lock_any(db, key)
         if row is not None and await self.queue.busy(db, resource_of(key)):
             raise ChangedError
         return _Rows(row, await _held(db, key))

@@ -12,16 +12,6 @@ async def ipv4_by_id(db: Queries, after: int, limit: int) -> dict[int, list[str]
     return {row["id"]: row["ipv4"] for row in rows}
 
 
-async def find_by_ipv6(db: Queries, account_id: int, address: str) -> tuple[int, str] | None:
-    """The id and the region of the account's instance with this SLAAC address."""
-    row = await db.fetchrow(
-        "select id, region from compute_instance where account_id = $1 and ipv6 = $2 || '/128'",
-        account_id,
-        address,
-    )
-    return None if row is None else (row["id"], row["region"])
-
-
 async def set_ipv4(db: Queries, compute_id: int, addresses: list[str]) -> None:
     await db.execute("update compute_instance set ipv4 = $2 where id = $1", compute_id, addresses)
 

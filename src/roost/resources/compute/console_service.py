@@ -3,15 +3,16 @@
 import secrets
 from datetime import datetime, timedelta
 
+from roost.core import instance_queries
 from roost.core.context import Context
 from roost.core.engine import EngineError
+from roost.core.instance_queries import InstanceFacts
 from roost.core.planes import Engines
 from roost.errors import ApiError, Problem, invalid, not_found
-from roost.resources.compute import console_queries, queries
+from roost.resources.compute import console_queries
 from roost.resources.compute.console_queries import Ticket
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.jobs import NOT_RUNNING
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import ConsoleRow
 from roost.secrets import hash_token
 
@@ -48,7 +49,7 @@ async def offer(context: Context, token_id: int, compute_id: int) -> tuple[str, 
 
 
 async def _find(context: Context, compute_id: int) -> InstanceFacts:
-    facts = await queries.find(context.db, compute_id)
+    facts = await instance_queries.find(context.db, compute_id)
     if facts is None or facts.account_id != context.account_id:
         raise not_found()
     return facts

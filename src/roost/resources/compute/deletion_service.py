@@ -1,17 +1,17 @@
 """Deleting an instance."""
 
+from roost.core import instance_queries
 from roost.core.billing.ledger import end
 from roost.core.context import Context
+from roost.core.instance_queries import InstanceFacts
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import queries
 from roost.resources.compute.billing_queries import ALL_CHARGED
 from roost.resources.compute.deletion_steps import Kept
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.jobs import start_delete
 from roost.resources.compute.locks import BUSY, lock, resource_of
 from roost.resources.compute.neighbours import InstanceImages
-from roost.resources.compute.queries import InstanceFacts
 
 
 async def delete(context: Context, compute_id: int, *, keeps: bool) -> None:
@@ -27,7 +27,7 @@ async def delete(context: Context, compute_id: int, *, keeps: bool) -> None:
     reason = "The instance was deleted."
     await context.get(JobQueue).preempt(context.db, resource_of(facts.id), reason)
     await context.get(InstanceImages).call_off(context, facts.id)
-    await queries.set_status(context.db, facts.id, "deleting", context.clock.now())
+    await instance_queries.set_status(context.db, facts.id, "deleting", context.clock.now())
     await start_delete(context, facts, await _keep(context, facts) if keeps else None)
 
 

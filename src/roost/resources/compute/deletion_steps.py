@@ -3,6 +3,7 @@
 import structlog
 from pydantic import BaseModel
 
+from roost.core import instance_queries
 from roost.core.addresses.queries import release
 from roost.core.engine import EngineError
 from roost.core.neighbours import Neighbours
@@ -104,7 +105,7 @@ async def forget(run: Run[DeleteArgs]) -> Verdict:
     facts, kept = await facts_of(run), run.args.kept
 
     async def write(db: Queries) -> None:
-        await queries.lock_any(db, compute_id)
+        await instance_queries.lock_any(db, compute_id)
         await run.get(Neighbours).left(db, run.tools.services, compute_id)
         await release(db, compute_id, now)
         if kept is not None:

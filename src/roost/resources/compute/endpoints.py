@@ -3,6 +3,8 @@
 from asyncpg import UniqueViolationError
 
 from roost.core.events import log
+from roost.core.instance_queries import InstanceFacts, InstanceStatus
+from roost.core.public_url import PublicUrl
 from roost.core.turns import Turn
 from roost.errors import invalid
 from roost.resources.compute import console_service, deletion_service, jobs, queries, service
@@ -10,16 +12,11 @@ from roost.resources.compute.backups import service as backups
 from roost.resources.compute.bodies import BootInstance, CreateInstance, UpdateInstance
 from roost.resources.compute.configs.queries import ConfigName
 from roost.resources.compute.configs.service import choose_config, find_default_config
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.jobs import start_power
 from roost.resources.compute.locks import lock, lock_turn
-from roost.resources.compute.queries import COMPUTE, INSTANCES, InstanceFacts
-from roost.resources.compute.records import (
-    ConsoleRow,
-    ConsoleTicketRow,
-    InstanceRow,
-    InstanceStatus,
-)
-from roost.resources.oauth_clients.queries import PublicUrl
+from roost.resources.compute.queries import INSTANCES
+from roost.resources.compute.records import ConsoleRow, ConsoleTicketRow, InstanceRow
 from roost.resources.tags.service import change_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call

@@ -4,16 +4,17 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from roost.core import instance_queries
 from roost.core.addresses import share_queries
 from roost.core.fsck import Finding, Installation
+from roost.core.instance_queries import InstanceFacts
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
-from roost.resources.compute import filter_service, queries
+from roost.resources.compute import filter_service
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.compute.filter_service import Wanted
 from roost.resources.compute.locks import resource_of
 from roost.resources.compute.network_engine import GuestAddresses
-from roost.resources.compute.queries import InstanceFacts
 from roost.store import Queries
 
 
@@ -54,7 +55,7 @@ class Filters(Reconciler[int, _Rows | None, GuestAddresses, str]):
     ) -> Mapping[int, bool]:
         store, first = self.installation.store, after or 0
         host = self.installation.get(Engines).host
-        rows = await queries.on_host(store, self.region, host, first, limit)
+        rows = await instance_queries.on_host(store, self.region, host, first, limit)
         late = await share_queries.all_leaving(store, first, rows[-1].id if rows else None)
         running = [row for row in rows if row.id in held]
         wanted = await filter_service.all_wanted(store, self.installation.services, running)
@@ -62,7 +63,7 @@ class Filters(Reconciler[int, _Rows | None, GuestAddresses, str]):
         return {row.id: row.id in late or row.id in differ for row in rows}
 
     async def read(self, db: Queries, key: int) -> _Rows | None:
-        facts = await queries.lock_any(db, key)
+        facts = await instance_queries.lock_any(db, key)
         if facts is None or facts.status == "deleting":
             return None
         if facts.host != self.installation.get(Engines).host:

@@ -12,13 +12,13 @@ from roost.core import account_queries as accounts
 from roost.core.addresses import queries as addresses
 from roost.core.addresses import range_queries, share_queries
 from roost.core.catalog import Catalog
+from roost.core.instance_queries import InstanceFacts
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.resources.compute import rules
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.neighbours import InstanceVpcs
 from roost.resources.compute.network_engine import GuestAddresses
-from roost.resources.compute.queries import InstanceFacts
 from roost.services import Services
 from roost.store import Queries
 

@@ -4,8 +4,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from roost.core import instance_queries
 from roost.core.events import log
 from roost.core.fsck import Finding, Installation, UnrepairableError
+from roost.core.instance_queries import InstanceFacts, InstanceStatus
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
@@ -17,8 +19,6 @@ from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine, InstanceState
 from roost.resources.compute.locks import resource_of
 from roost.resources.compute.power_service import follow_power
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
 DriftKind = Literal[
@@ -152,13 +152,13 @@ class Instances(Reconciler[int, Rows, InstanceState, Drift]):
         self, held: Mapping[int, InstanceState | None], after: int | None, limit: int
     ) -> Mapping[int, bool]:
         store = self.installation.store
-        rows = await queries.on_host(store, self.region, self.host, after or 0, limit)
+        rows = await instance_queries.on_host(store, self.region, self.host, after or 0, limit)
         owned = await disks.of_instances(store, [row.id for row in rows])
         return {row.id: bool(compare(row, owned.get(row.id, ()), held.get(row.id))) for row in rows}
 
     async def read(self, db: Queries, key: int) -> Rows:
         """ChangedError also while the instance is needed as it is."""
-        row = await queries.lock_any(db, key)
+        row = await instance_queries.lock_any(db, key)
         if row is None:
             return Rows(None, ())
         neighbours, queue = self.installation.get(Neighbours), self.queue
@@ -225,7 +225,7 @@ async def _settle(instances: Instances, case: _Case) -> str:
             await jobs.start_delete(by, row)
             return "a job deletes it"
         status = "offline" if guest is None else guest.power
-        await queries.set_status(db, row.id, status, instances.queue.clock.now())
+        await instance_queries.set_status(db, row.id, status, instances.queue.clock.now())
         await disks.settle(db, row.id)
     return f"set its status to {status}"
 
@@ -236,7 +236,7 @@ async def _switch_off(instances: Instances, case: _Case) -> str:
     if row.status != "running":
         raise UnrepairableError("put its disks back, or rebuild or delete it")
     async with instances.holding(case) as db:
-        await queries.set_status(db, row.id, "offline", now)
+        await instance_queries.set_status(db, row.id, "offline", now)
         services = instances.installation.services
         await services.get(Neighbours).went_off(db, services, row.id)
     return "set its status to offline"

@@ -28,11 +28,11 @@ from roost.resources.compute.configs import endpoints as configs
 from roost.resources.compute.disks import endpoints as disks
 from roost.resources.compute.disks import jobs as disk_jobs
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.holdings import INSTANCES
 from roost.resources.compute.lifecycle import endpoints as lifecycle
 from roost.resources.compute.lifecycle import jobs as lifecycle_jobs
 from roost.resources.compute.lifecycle import live_jobs, migration_jobs, move_jobs
-from roost.resources.compute.queries import COMPUTE
 
 GROUP = Group(
     endpoints=(endpoints, backups, configs, disks, lifecycle),

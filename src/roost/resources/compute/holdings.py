@@ -1,9 +1,10 @@
 """Instances on hosts, with their backups, for one that takes over what another had."""
 
+from roost.core import instance_queries
 from roost.core.hosts.holdings import Holding
 from roost.core.planes import Engines
 from roost.core.reconcile import PAGE
-from roost.resources.compute import host_queries, queries
+from roost.resources.compute import host_queries
 from roost.resources.compute.backups import queries as backups
 from roost.resources.compute.disk_engine import BackupEngine
 from roost.resources.compute.disks import queries as disks
@@ -24,7 +25,7 @@ async def missing(db: Queries, engines: Engines, host: str) -> list[str]:
 async def _disks(db: Queries, engine: InstanceEngine, region: str, host: str) -> list[str]:
     held = {disk.id for guest in await engine.list() for disk in guest.disks}
     found, after = list[str](), 0
-    while rows := await queries.on_host(db, region, host, after, PAGE):
+    while rows := await instance_queries.on_host(db, region, host, after, PAGE):
         after = rows[-1].id
         owned = await disks.of_instances(db, [row.id for row in rows if row.status != "deleting"])
         found += [

@@ -7,7 +7,7 @@ from typing import Literal
 from roost.core.grant_queries import granted_sql
 from roost.core.hosts.holdings import Held
 from roost.core.hosts.queries import SILENT, HostState
-from roost.resources.compute.records import InstanceStatus
+from roost.core.instance_queries import InstanceStatus
 from roost.store import Queries
 
 _STRANDED = SILENT + timedelta(minutes=1)

@@ -15,10 +15,12 @@ from typing import Literal
 
 import structlog
 
+from roost.core import instance_queries
 from roost.core.context import Context
 from roost.core.engine import EngineError, Host
 from roost.core.events import log
 from roost.core.hosts.queries import measure
+from roost.core.instance_queries import InstanceFacts, InstanceStatus
 from roost.core.planes import Engines
 from roost.core.turns import BEGIN, FIRST, Turn, at_once, begun
 from roost.jobs.kinds import Effect, JobArgs, JobKind, Retry, Step
@@ -41,6 +43,7 @@ from roost.resources.compute.deletion_steps import (
 )
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.locks import (
     Begin,
     CreateArgs,
@@ -51,8 +54,6 @@ from roost.resources.compute.locks import (
     on_instance,
     resource_of,
 )
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
-from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import (
     GRACE,
     cut,
@@ -82,8 +83,8 @@ async def settle(run: Run[CreateArgs], shown: Shown = "booting") -> Verdict:
     queue = run.get(JobQueue)
 
     async def write(db: Queries) -> None:
-        await queries.lock_any(db, facts.id)
-        await queries.set_status(db, facts.id, "offline", run.clock.now())
+        await instance_queries.lock_any(db, facts.id)
+        await instance_queries.set_status(db, facts.id, "offline", run.clock.now())
         waiting = await jobs_on(db, run.tools.services, facts.id)
         others = [job for job in waiting if job.id != run.job.id]
         if run.args.booted and not any(job.kind in (BOOT.name, SHUTDOWN.name) for job in others):
@@ -96,7 +97,7 @@ async def settle(run: Run[CreateArgs], shown: Shown = "booting") -> Verdict:
 
 def becomes(status: InstanceStatus) -> Effect[InstanceArgs]:
     async def effect(db: Queries, job: Job, args: InstanceArgs) -> None:
-        await queries.set_status(db, args.compute_id, status, job.finished or job.created)
+        await instance_queries.set_status(db, args.compute_id, status, job.finished or job.created)
 
     return effect
 
@@ -111,7 +112,7 @@ def _boots(status: InstanceStatus) -> Effect[InstanceArgs]:
 
 def _begins(status: InstanceStatus) -> Begin[InstanceArgs]:
     async def show(db: Queries, run: Run[InstanceArgs]) -> None:
-        await queries.set_status(db, run.args.compute_id, status, run.clock.now())
+        await instance_queries.set_status(db, run.args.compute_id, status, run.clock.now())
 
     return show
 

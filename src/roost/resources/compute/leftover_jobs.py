@@ -4,6 +4,8 @@ kind           while it runs    done
 compute_clear  (no status)      nothing is left of the instance on a host that it is not on
 """
 
+from roost.core import instance_queries
+from roost.core.instance_queries import InstanceFacts
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.jobs.kinds import JobArgs, JobKind, Step
@@ -13,7 +15,6 @@ from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.compute import queries
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import resource_of
-from roost.resources.compute.queries import InstanceFacts
 from roost.services import Services
 from roost.store import Queries
 
@@ -38,7 +39,7 @@ def _left(args: ClearArgs) -> str:
 
 async def clear(run: Run[ClearArgs]) -> Verdict:
     """Nothing happens where it is by now."""
-    args, facts = run.args, await queries.find(run.store, run.args.compute_id)
+    args, facts = run.args, await instance_queries.find(run.store, run.args.compute_id)
     if facts is not None and facts.host == args.host:
         return next_step()
     if facts is not None:  # Its firewalls filter nothing here any more.
@@ -66,7 +67,7 @@ async def drop_from(db: Queries, services: Services, facts: InstanceFacts, host:
 
 async def call_off(db: Queries, services: Services, compute_id: int) -> None:
     """It goes to no other host; one that it was to go to drops what has arrived."""
-    facts = await queries.lock_any(db, compute_id)
+    facts = await instance_queries.lock_any(db, compute_id)
     if facts is not None and facts.target_host is not None:
         await drop_from(db, services, facts, facts.target_host)
         await queries.set_target_host(db, facts.id, None)

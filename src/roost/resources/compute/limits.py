@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from roost.core.catalog.entries import PlanEntry
 from roost.core.context import Context
+from roost.core.instance_queries import InstanceFacts
 from roost.core.limits.capacity import check_capacity, settle_host
 from roost.core.limits.check import check_limits
 from roost.core.limits.host import Promised
@@ -13,7 +14,7 @@ from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.interface_bodies import Interface
 from roost.resources.compute.locks import resource_of
-from roost.resources.compute.queries import InstanceFacts, NewInstance, set_host
+from roost.resources.compute.queries import NewInstance, set_host
 from roost.resources.compute.totals_queries import PROMISED, count_vlans, promised, promised_in
 from roost.store import Queries
 

@@ -3,7 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypeVar
 
+from roost.core import instance_queries
 from roost.core.context import Context
+from roost.core.instance_queries import InstanceFacts, InstanceStatus
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.core.suspensions import SUSPENDED
@@ -16,8 +18,6 @@ from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict
 from roost.resources.compute import queries
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.records import InstanceStatus
 from roost.services import Services
 from roost.store import Queries
 
@@ -76,7 +76,7 @@ def begin(look: Look, show: Begin[A]) -> Action[A]:
     """The first step of a job on an instance that may have been queued, see `begin_with`."""
 
     async def find(run: Run[A]) -> InstanceFacts | None:
-        return await queries.find(run.store, run.args.compute_id)
+        return await instance_queries.find(run.store, run.args.compute_id)
 
     return begin_with(find, look, show)
 
@@ -98,7 +98,7 @@ async def check_exists(context: Context, compute_id: int) -> int:
 
 async def lock(context: Context, compute_id: int) -> InstanceFacts:
     """The instance, which nobody else changes until the end of the transaction; 404."""
-    facts = await queries.lock(context.db, context.account_id, compute_id)
+    facts = await instance_queries.lock(context.db, context.account_id, compute_id)
     if facts is None:
         raise not_found()
     return facts
@@ -158,7 +158,7 @@ async def is_worked_on(context: Context, compute_id: int) -> bool:
 
 async def facts_of(run: Run[InstanceArgs]) -> InstanceFacts:
     """Raises Fatal when the instance is gone."""
-    facts = await queries.find(run.store, run.args.compute_id)
+    facts = await instance_queries.find(run.store, run.args.compute_id)
     if facts is None:
         raise Fatal("The instance is gone.")
     return facts

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from roost.core.catalog.entries import ImageEntry
 from roost.core.context import Context
+from roost.core.instance_queries import InstanceFacts
 from roost.errors import invalid
 from roost.resources.compute.disk_engine import DiskSpec
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import VpcAddressRow
 from roost.services import Services
 from roost.store import Queries

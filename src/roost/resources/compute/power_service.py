@@ -6,14 +6,15 @@ from datetime import timedelta
 import structlog
 from prometheus_client import CollectorRegistry, Counter
 
+from roost.core import instance_queries
 from roost.core.events import log
 from roost.core.events import queries as events
+from roost.core.instance_queries import InstanceFacts
 from roost.core.neighbours import Neighbours
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import queries
 from roost.resources.compute.engine import InstanceState
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.jobs import BOOT, start_boot
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.services import Services
 from roost.store import Queries
 
@@ -58,7 +59,7 @@ async def follow_power(
     The caller holds the row, on which no job works. Returns what was done.
     """
     if guest.power == "running":
-        await queries.set_status(db, row.id, "running", services.get(JobQueue).clock.now())
+        await instance_queries.set_status(db, row.id, "running", services.get(JobQueue).clock.now())
         return "set its status to running"
     cause = _HOST_STOPPED if guest.interrupted else _WENT_OFF
     if not row.watchdog_enabled:
@@ -88,7 +89,7 @@ async def _boot(db: Queries, services: Services, row: InstanceFacts, action: str
 
 async def _leave_off(db: Queries, services: Services, row: InstanceFacts, why: str) -> str:
     by = log.Starter(services.get(JobQueue), db, row.account_id)
-    await queries.set_status(db, row.id, "offline", by.queue.clock.now())
+    await instance_queries.set_status(db, row.id, "offline", by.queue.clock.now())
     await services.get(Neighbours).went_off(db, services, row.id)
     await log.notify(by, "compute_shutdown", COMPUTE.of(row), message=why)
     _log.warning("guest_left_off", instance=row.id, region=row.region, reason=why)

@@ -2,15 +2,14 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import orjson
 from typing_extensions import TypedDict
 
-from roost.core.entities.kind import ResourceKind
-from roost.resources.compute.records import Alerts, InstanceStatus
+from roost.core.instance_queries import InstanceStatus
+from roost.resources.compute.records import Alerts
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing
 from roost.store.statement import Statement
@@ -78,52 +77,6 @@ class NewInstance(TypedDict):
     """Sealed."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceFacts:
-    """What jobs and rules need of a row."""
-
-    id: int
-    account_id: int
-    label: str
-    status: InstanceStatus
-    region: str
-    image: str | None
-    type: str
-    disk: int
-    memory: int
-    vcpus: int
-    ipv4: list[str]
-    ipv6: str | None
-    watchdog_enabled: bool
-    target_region: str | None
-    """Where a job moves it to."""
-    host: str
-    """On which it is."""
-    target_host: str | None
-    """Where a job moves it to."""
-    engine: str | None
-    """The name of the engine that holds the guest, or is to make it; None: not known yet."""
-    created: datetime
-    config_id: int | None
-    """Of the last boot, or of the one that is on its way."""
-    memory_limit: int
-    """MB, that config's; 0: none."""
-    user_data: bytes | None
-    """Sealed."""
-    version: int
-    """Another one after each change of the row."""
-
-
-_FACTS = """
-    select id, account_id, label, status, region, image, type, disk, memory, vcpus, ipv4, ipv6,
-        watchdog_enabled, target_region, host, target_host, engine, created, config_id, user_data,
-        xmin as version,
-        coalesce((select c.memory_limit from compute_config c where c.id = config_id), 0)
-            as memory_limit
-    from compute_instance
-"""
-
-
 async def next_id(db: Queries) -> int:
     compute_id: int = await db.fetchval(
         "select nextval(pg_get_serial_sequence('compute_instance', 'id'))"
@@ -156,41 +109,6 @@ async def insert(db: Queries, new: NewInstance) -> str | None:
     return record
 
 
-async def lock(db: Queries, account_id: int, compute_id: int) -> InstanceFacts | None:
-    """The caller's instance, which nobody else changes until the end of the transaction."""
-    row = await db.fetchrow(
-        f"{_FACTS} where account_id = $1 and id = $2 for no key update", account_id, compute_id
-    )
-    return None if row is None else InstanceFacts(**row)
-
-
-async def find(db: Queries, compute_id: int) -> InstanceFacts | None:
-    """An instance of any account, for Roost's own work."""
-    row = await db.fetchrow(f"{_FACTS} where id = $1", compute_id)
-    return None if row is None else InstanceFacts(**row)
-
-
-async def find_many(db: Queries, ids: Collection[int]) -> dict[int, InstanceFacts]:
-    """Those of the ids that exist, of any account."""
-    rows = await db.fetch(f"{_FACTS} where id = any($1)", list(ids))
-    return {row["id"]: InstanceFacts(**row) for row in rows}
-
-
-async def lock_any(db: Queries, compute_id: int) -> InstanceFacts | None:
-    """An instance of any account, which nobody else changes until the end of the transaction."""
-    row = await db.fetchrow(f"{_FACTS} where id = $1 for no key update", compute_id)
-    return None if row is None else InstanceFacts(**row)
-
-
-async def on_host(
-    db: Queries, region: str, host: str, after: int, limit: int
-) -> list[InstanceFacts]:
-    """The next ones of the region that are on a host, by id."""
-    sql = f"{_FACTS} where region = $1 and host = $2 and id > $3 order by id limit $4"
-    rows = await db.fetch(sql, region, host, after, limit)
-    return [InstanceFacts(**row) for row in rows]
-
-
 async def statuses(
     db: Queries, region: str, host: str, after: int, limit: int
 ) -> dict[int, InstanceStatus]:
@@ -216,19 +134,6 @@ async def exists(db: Queries, account_id: int, compute_id: int) -> bool:
         compute_id,
     )
     return found
-
-
-async def set_status(db: Queries, compute_id: int, status: InstanceStatus, now: datetime) -> None:
-    """Write a status. What is being deleted stays so."""
-    await db.execute(
-        """
-        update compute_instance set status = $2, updated = $3
-        where id = $1 and status <> 'deleting'
-        """,
-        compute_id,
-        status,
-        now.replace(microsecond=0),
-    )
 
 
 async def undelete(db: Queries, compute_id: int, now: datetime) -> None:
@@ -260,12 +165,6 @@ async def begin_boot(
         config_id,
         now.replace(microsecond=0),
     )
-
-
-async def existing(db: Queries, ids: list[int]) -> set[int]:
-    """Those of the ids that are instances."""
-    rows = await db.fetch("select id from compute_instance where id = any($1)", ids)
-    return {row["id"] for row in rows}
 
 
 async def update(
@@ -357,16 +256,6 @@ async def backup_ids(db: Queries, compute_id: int) -> list[int]:
 
 async def delete_backups(db: Queries, backup_ids: Sequence[int]) -> None:
     await db.execute("delete from compute_backup where id = any($1)", list(backup_ids))
-
-
-COMPUTE = ResourceKind(
-    name="compute",
-    path="/compute/instances/{id}",
-    listing=INSTANCES,
-    label="i.label",
-    tags_table="compute_instance",
-    ticket_field="compute_id",
-)
 
 
 HELD = "select id::text, account_id, status = 'deleting' as waits from compute_instance"

@@ -15,6 +15,7 @@ from roost.core.formats import (
     Uuid,
     example,
 )
+from roost.core.instance_queries import InstanceStatus
 
 Day = Literal[
     "Scheduling", "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"
@@ -23,23 +24,6 @@ Window = Literal[
     "Scheduling", "W0", "W2", "W4", "W6", "W8", "W10", "W12", "W14", "W16", "W18", "W20", "W22"
 ]
 """Two hours of UTC, named by the first (spec B compute backups)."""
-
-InstanceStatus = Literal[
-    "running",
-    "offline",
-    "booting",
-    "rebooting",
-    "shutting_down",
-    "provisioning",
-    "deleting",
-    "migrating",
-    "rebuilding",
-    "cloning",
-    "restoring",
-    "stopped",
-    "billing_suspension",
-    "resizing",
-]
 
 
 class Specs(TypedDict):

@@ -12,8 +12,8 @@ from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
 from roost.core.references import OfKind
 from roost.ids import MAX_ID
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.neighbours import InstanceFirewalls, InstanceImages, InstanceVpcs
-from roost.resources.compute.queries import COMPUTE
 from roost.web.checks import Refers, catalog_of, referred
 from roost.web.fields import Between, ShortText
 

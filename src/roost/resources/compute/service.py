@@ -27,13 +27,13 @@ from roost.resources.compute.configs.rules import DEFAULT_KERNEL, default_helper
 from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.disks.rules import image_label
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.interface_bodies import Interface
 from roost.resources.compute.jobs import CREATE
 from roost.resources.compute.limits import check_new, check_vlans
 from roost.resources.compute.locks import CreateArgs
 from roost.resources.compute.neighbours import Host, InstanceFirewalls, Place
 from roost.resources.compute.profile_queries import Profile
-from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import Alerts
 from roost.resources.compute.references import find_image, image_entity, set_up_note
 from roost.resources.compute.script_service import deploy

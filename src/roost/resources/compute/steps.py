@@ -6,14 +6,16 @@ from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Interface
 
 from roost.core import account_queries as accounts
+from roost.core import instance_queries
 from roost.core.addresses import range_queries
 from roost.core.addresses.service import held_by
 from roost.core.addresses.share_queries import shared_with
 from roost.core.catalog import Catalog
+from roost.core.instance_queries import InstanceFacts
 from roost.core.neighbours import Neighbours
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
-from roost.resources.compute import queries, rules
+from roost.resources.compute import rules
 from roost.resources.compute.configs import device_queries
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.queries import BootConfig, SlotFacts
@@ -36,7 +38,6 @@ from roost.resources.compute.link_rules import WITHOUT_INTERFACES, links_of, pub
 from roost.resources.compute.locks import CreateArgs, InstanceArgs, engine_of, facts_of
 from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes, InstanceVpcs
 from roost.resources.compute.network_engine import GuestAddress, VpcLink
-from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box
 from roost.services import Services
 from roost.store import Queries
@@ -188,7 +189,7 @@ async def _make(run: Run[InstanceArgs]) -> dict[int, bytes | None] | None:
 
 async def go_off(db: Queries, run: Run[InstanceArgs]) -> None:
     """What goes when a guest goes off."""
-    await queries.lock_any(db, run.args.compute_id)
+    await instance_queries.lock_any(db, run.args.compute_id)
     await run.get(Neighbours).went_off(db, run.tools.services, run.args.compute_id)
 
 

@@ -6,17 +6,18 @@ compute_suspend  shutting_down    billing_suspension    as before, and tried aga
 
 from datetime import datetime
 
+from roost.core import instance_queries
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.instance_queries import InstanceStatus
 from roost.core.suspensions import SUSPENDED, Suspension
 from roost.errors import invalid
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
-from roost.resources.compute import queries, suspension_queries
+from roost.resources.compute import suspension_queries
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.jobs import BOOT, becomes, start_boot
 from roost.resources.compute.locks import CreateArgs, check_idle, lock, on_instance
-from roost.resources.compute.queries import COMPUTE
-from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import GRACE, start_again, stop
 from roost.store import Queries
 
@@ -31,7 +32,9 @@ async def _rests(db: Queries, job: Job, args: SuspendArgs) -> None:
 
 
 async def _goes_on(db: Queries, job: Job, args: SuspendArgs) -> None:
-    await queries.set_status(db, args.compute_id, _status(args), job.finished or job.created)
+    await instance_queries.set_status(
+        db, args.compute_id, _status(args), job.finished or job.created
+    )
 
 
 def _status(args: SuspendArgs) -> InstanceStatus:

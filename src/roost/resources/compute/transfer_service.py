@@ -4,9 +4,10 @@ from datetime import datetime
 
 from roost.core.addresses import queries as addresses
 from roost.core.grant_queries import forget_entity
+from roost.core.instance_queries import InstanceFacts
 from roost.resources.compute import rules, transfer_queries
 from roost.resources.compute.billing_queries import charge
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.compute.entity import COMPUTE
 from roost.store import Queries
 
 

@@ -11,8 +11,10 @@ from datetime import timedelta
 
 import structlog
 
+from roost.core import instance_queries
 from roost.core.engine import EngineError
 from roost.core.fsck import Installation
+from roost.core.instance_queries import InstanceStatus
 from roost.core.planes import Engines
 from roost.core.reconcile import ChangedError
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
@@ -24,7 +26,6 @@ from roost.resources.compute import queries
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceState
 from roost.resources.compute.fsck import DriftKind, Instances, power_differs
 from roost.resources.compute.locks import InstanceArgs, resource_of
-from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
 _BUSY_POLL = 0.5
@@ -80,7 +81,7 @@ def _is_due(kind: DriftKind, guest: InstanceState | None) -> bool:
 async def look_at_one(run: Run[InstanceArgs]) -> Verdict:
     """The same for one instance, once no job works on it."""
     compute_id = run.args.compute_id
-    row = await queries.find(run.store, compute_id)
+    row = await instance_queries.find(run.store, compute_id)
     if row is None:
         return next_step()
     if await run.get(JobQueue).busy(run.store, resource_of(compute_id)):
@@ -94,7 +95,7 @@ async def look_at_one(run: Run[InstanceArgs]) -> Verdict:
 
 async def went_off(db: Queries, queue: JobQueue, compute_id: int) -> None:
     """A guest's engine has told that it is off: have a look, unless it was to go off."""
-    row, args = await queries.find(db, compute_id), InstanceArgs(compute_id=compute_id)
+    row, args = await instance_queries.find(db, compute_id), InstanceArgs(compute_id=compute_id)
     if row is None or row.status in _GOING_OFF or await queue.busy(db, _on_power(args)):
         return
     await queue.enqueue(db, CHECK, args, account_id=row.account_id)

@@ -30,6 +30,11 @@ async def remember_device(
     return secret
 
 
+async def forget_all(db: Queries, user_id: int) -> None:
+    """The user is asked for the second factor on every device."""
+    await queries.forget_all(db, user_id)
+
+
 async def is_known(db: Queries, user_id: int, secret: str, now: datetime) -> bool:
     """Whether the user trusts the device of this secret; tells nobody that it was asked."""
     return await queries.exists(db, user_id, hash_token(secret), now)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, JsonValue, ValidationInfo, field_validator
 
 from roost.core.references import OfKind
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.references import ComputeId, Id
 from roost.resources.firewalls import rules
 from roost.resources.firewalls.engine import Action, TransportProtocol

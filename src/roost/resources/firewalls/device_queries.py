@@ -6,7 +6,7 @@ from datetime import datetime
 
 from roost.core.bindings import between
 from roost.core.entities.queries import entity_sql
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 

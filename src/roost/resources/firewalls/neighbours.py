@@ -8,8 +8,8 @@ from roost.core.neighbours import Neighbour
 from roost.core.references import OfKind
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.neighbours import InstanceFirewalls
-from roost.resources.compute.queries import COMPUTE
 from roost.resources.firewalls import device_queries, queries, service
 from roost.resources.firewalls.apply_service import put_in_force
 from roost.resources.firewalls.queries import FIREWALL

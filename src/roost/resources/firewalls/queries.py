@@ -12,7 +12,7 @@ from roost.core.entities.kind import ResourceKind
 from roost.core.entities.queries import entity_sql
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.core.limits.queries import hold as hold_limit
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.firewalls.records import FirewallStatus
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing

@@ -5,16 +5,17 @@ from collections.abc import Collection, Mapping, Sequence
 import orjson
 from asyncpg import UniqueViolationError
 
+from roost.core import instance_queries
 from roost.core.access import give_to_creator
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.entities.locks import lock_all
 from roost.core.entities.records import Entity
 from roost.core.events import log
+from roost.core.instance_queries import InstanceFacts
 from roost.core.limits.check import check_limits
 from roost.errors import Problem, invalid, invalid_fields, not_found
-from roost.resources.compute import queries as computes
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.firewalls import device_queries, jobs, queries
 from roost.resources.firewalls.bodies import (
     AddDevice,
@@ -143,7 +144,9 @@ async def put_behind(
 async def remove_device(context: Context, firewall_id: int, device_id: int) -> None:
     firewall = await lock(context, firewall_id)
     device = await device_queries.find(context.db, firewall.id, device_id)
-    instance = None if device is None else await computes.find(context.db, device.compute_id)
+    instance = (
+        None if device is None else await instance_queries.find(context.db, device.compute_id)
+    )
     if device is None or instance is None:
         raise not_found()
     await device_queries.delete(context.db, [device.id])
@@ -163,7 +166,7 @@ async def _check_behind(
     filtered = (
         await device_queries.enabled_before(context.db, fields, firewall_id) if enabled else set()
     )
-    found = await computes.find_many(context.db, own)
+    found = await instance_queries.find_many(context.db, own)
     reasons = (
         (_reason(context, found.get(compute_id), compute_id, filtered), field)
         for compute_id, field in fields.items()

@@ -2,11 +2,11 @@
 
 import orjson
 
+from roost.core.public_url import PublicUrl
 from roost.resources.compute.disk_engine import private_image
 from roost.resources.images import queries, service, upload_service
 from roost.resources.images.bodies import CreateImage, UpdateImage, UploadImage
 from roost.resources.images.records import ImageRow, ImageUpload
-from roost.resources.oauth_clients.queries import PublicUrl
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Write

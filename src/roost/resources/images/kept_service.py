@@ -8,11 +8,12 @@ from roost.core.access import give_to_creator
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.instance_queries import InstanceFacts
 from roost.core.planes import Engines
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.references import image_entity
 from roost.resources.images import kept_queries, queries, rules
 from roost.resources.images.jobs import ImageArgs

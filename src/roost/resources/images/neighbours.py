@@ -5,11 +5,11 @@ from collections.abc import Collection, Mapping
 from roost.core.access import require_all
 from roost.core.catalog.entries import ImageEntry
 from roost.core.context import Context
+from roost.core.instance_queries import InstanceFacts
 from roost.core.neighbours import Neighbour
 from roost.errors import invalid
 from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.neighbours import InstanceImages
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.images import kept_service, queries, service
 from roost.resources.images.queries import IMAGE, ImageFacts
 from roost.resources.images.rules import number_of

@@ -3,6 +3,7 @@
 from roost.core.access import give_to_creator, may
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.instance_queries import InstanceFacts
 from roost.core.limits.check import check_limits
 from roost.core.planes import Engines
 from roost.core.turns import Turn
@@ -12,8 +13,8 @@ from roost.resources.compute.disk_engine import private_image
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.locks import check_open, lock_turn, resource_of
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.compute.references import image_entity
 from roost.resources.images import jobs, locks, queries
 from roost.resources.images.bodies import CreateImage, UpdateImage

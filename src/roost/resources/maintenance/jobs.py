@@ -12,8 +12,10 @@ from then on everything else waits or is refused, as the job holds the instance.
 
 import structlog
 
+from roost.core import instance_queries
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.instance_queries import InstanceStatus
 from roost.core.neighbours import Neighbours
 from roost.errors import ApiError
 from roost.jobs.kinds import JobArgs, JobKind, Step
@@ -22,12 +24,10 @@ from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, done, next_step, writing
-from roost.resources.compute import queries as computes
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.jobs import REBOOT
 from roost.resources.compute.lifecycle.move_service import MoveError
 from roost.resources.compute.locks import InstanceArgs, on_instance, resource_of
-from roost.resources.compute.queries import COMPUTE
-from roost.resources.compute.records import InstanceStatus
 from roost.resources.maintenance import live_service, queries
 from roost.resources.maintenance.queries import Maintenance
 from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
@@ -52,11 +52,11 @@ class MaintenanceArgs(InstanceArgs):
 
 async def _leave(run: Run[MaintenanceArgs]) -> Verdict:
     """Only a guest that runs has to be stopped and started."""
-    facts = await computes.find(run.store, run.args.compute_id)
+    facts = await instance_queries.find(run.store, run.args.compute_id)
     if facts is None or facts.status != "running":
         return done()
     status = _STATUSES[run.args.type]
-    return next_step(writing(computes.set_status, facts.id, status, run.clock.now()))
+    return next_step(writing(instance_queries.set_status, facts.id, status, run.clock.now()))
 
 
 async def _on_enqueued(db: Queries, job: Job, args: MaintenanceArgs) -> None:
@@ -79,9 +79,9 @@ async def _end(
     maintenance: MaintenanceStatus,
 ) -> None:
     """The instance gets a status only if it was taken out of service."""
-    facts = await computes.lock_any(db, args.compute_id)
+    facts = await instance_queries.lock_any(db, args.compute_id)
     if facts is not None and facts.status == _STATUSES[args.type]:
-        await computes.set_status(db, facts.id, instance, job.finished or job.created)
+        await instance_queries.set_status(db, facts.id, instance, job.finished or job.created)
     await queries.set_status(db, args.maintenance_id, maintenance)
 
 
@@ -118,7 +118,7 @@ async def begin_due(run: Run[JobArgs]) -> Verdict:
 async def _begin(context: Context, seen: Maintenance) -> None:
     """While a job works on a volume of the instance its power stays as it is: in a minute again."""
     db, queue, neighbours = context.db, context.get(JobQueue), context.get(Neighbours)
-    facts = await computes.lock_any(db, seen.compute_id)
+    facts = await instance_queries.lock_any(db, seen.compute_id)
     row = await queries.lock(db, seen.id)
     if facts is None or row is None or facts.status == "deleting":
         return
@@ -137,7 +137,9 @@ async def _begin(context: Context, seen: Maintenance) -> None:
             await queries.set_status(db, row.id, "completed")
 
 
-async def start_run(by: log.Starter, row: Maintenance, facts: computes.InstanceFacts) -> None:
+async def start_run(
+    by: log.Starter, row: Maintenance, facts: instance_queries.InstanceFacts
+) -> None:
     """Have a job do it as soon as the instance is free."""
     args = MaintenanceArgs(compute_id=facts.id, maintenance_id=row.id, type=row.type)
     await log.start(by, RUN, args, COMPUTE.of(facts), action=_ACTIONS[row.type])

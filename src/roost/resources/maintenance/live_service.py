@@ -1,8 +1,8 @@
 """Live migrations: begun as moves to another host, ended when the instance rests again."""
 
 from roost.core.context import Context
+from roost.core.instance_queries import InstanceFacts
 from roost.resources.compute.lifecycle.move_service import begin_move
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.maintenance import queries
 from roost.resources.maintenance.queries import Maintenance
 

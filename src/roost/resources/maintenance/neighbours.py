@@ -2,9 +2,9 @@
 
 from roost.core.context import Context
 from roost.core.events.log import Starter
+from roost.core.instance_queries import InstanceFacts
 from roost.core.neighbours import Neighbour
 from roost.resources.compute.neighbours import InstanceMaintenance
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.maintenance import jobs, queries
 from roost.store import Queries
 

@@ -2,7 +2,7 @@
 
 from roost.core.context import Context
 from roost.core.notices import NotificationRow, NotificationType
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.maintenance import queries
 from roost.resources.maintenance.queries import Announced
 from roost.resources.maintenance.records import MaintenanceType

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from roost.core.entities.queries import entity_sql
 from roost.core.grant_queries import granted_sql
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
 from roost.store import Queries
 from roost.store.paging import Column, Listing

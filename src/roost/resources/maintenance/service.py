@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from roost.resources.compute import queries as computes
+from roost.core import instance_queries
 from roost.resources.maintenance import queries
 from roost.resources.maintenance.records import MaintenanceType
 from roost.store import Queries
@@ -19,7 +19,7 @@ async def schedule(
 
     Raises MaintenanceError.
     """
-    instance = await computes.lock_any(db, compute_id)
+    instance = await instance_queries.lock_any(db, compute_id)
     if instance is None or instance.status == "deleting":
         raise MaintenanceError(f"there is no instance {compute_id}")
     return await queries.insert(db, compute_id, instance.account_id, type_, reason, when)

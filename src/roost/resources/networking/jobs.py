@@ -7,6 +7,7 @@ A row says what is wanted, so there is nothing to undo. Until an engine has it, 
 what it has lost, which nobody else gets meanwhile.
 """
 
+from roost.core import instance_queries
 from roost.core.addresses.share_queries import has_left
 from roost.core.context import Context
 from roost.core.entities.records import Entity
@@ -14,16 +15,15 @@ from roost.core.events import log
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict, next_step, writing
-from roost.resources.compute import queries as compute
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.filter_service import bring
 from roost.resources.compute.locks import InstanceArgs, on_instance
-from roost.resources.compute.queries import COMPUTE
-from roost.resources.reverse_dns.queries import IP_ADDRESS
+from roost.resources.reverse_dns.entity import IP_ADDRESS
 
 
 async def apply(run: Run[InstanceArgs]) -> Verdict:
     """Bring the guest its addresses; what it has let go of is free then."""
-    facts = await compute.find(run.store, run.args.compute_id)
+    facts = await instance_queries.find(run.store, run.args.compute_id)
     if facts is None or facts.status == "deleting":
         return next_step()
     left = await bring(run.store, run.tools.services, facts)

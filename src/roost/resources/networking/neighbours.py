@@ -1,9 +1,9 @@
 """What shared addresses are to the instances that have them."""
 
+from roost.core import instance_queries
 from roost.core.addresses import range_queries, share_queries
 from roost.core.catalog.entries import RegionEntry
 from roost.core.neighbours import Neighbour
-from roost.resources.compute import queries as compute
 from roost.resources.compute.filter_service import bring
 from roost.services import Services
 from roost.store import Queries
@@ -26,7 +26,7 @@ class SharedAddresses(Neighbour):
         return await self.ties(db, compute_id)
 
     async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
-        facts = await compute.find(db, compute_id)
+        facts = await instance_queries.find(db, compute_id)
         if facts is None or facts.status != "deleting":
             return
         others = {
@@ -34,6 +34,6 @@ class SharedAddresses(Neighbour):
             *await range_queries.stop_sharing(db, compute_id),
         }
         for other in sorted(others):
-            found = await compute.find(db, other)
+            found = await instance_queries.find(db, other)
             if found is not None and found.status != "deleting":
                 await share_queries.has_left(db, await bring(db, services, found))

@@ -9,10 +9,11 @@ from roost.core.addresses import share_queries
 from roost.core.addresses.range_queries import RangeFacts
 from roost.core.catalog import Catalog
 from roost.core.context import Context
+from roost.core.instance_queries import InstanceFacts
 from roost.core.limits.queries import hold
 from roost.errors import invalid, not_found
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.locks import check_open, lock_turn
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.networking import jobs, range_queries
 
 ORDER = "addresses"

@@ -11,15 +11,16 @@ from roost.core.addresses.range_queries import RangeFacts
 from roost.core.addresses.service import PoolExhaustedError, allocate
 from roost.core.context import Context
 from roost.core.entities.queries import labels
+from roost.core.instance_queries import InstanceFacts
 from roost.core.limits.check import check_limits
 from roost.core.limits.queries import hold
 from roost.errors import Problem, invalid, invalid_fields, not_found
 from roost.resources.compute import address_queries
 from roost.resources.compute.address_service import objections
 from roost.resources.compute.billing_queries import charge_addresses
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.locks import check_open, lock_turn
 from roost.resources.compute.neighbours import InstanceVpcs
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.networking import jobs, queries, range_queries, range_service, rules
 from roost.resources.networking.bodies import Assignment
 from roost.resources.networking.queries import LIMIT

@@ -4,7 +4,8 @@ from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import not_found
 from roost.resources.oauth_clients import queries
-from roost.resources.oauth_clients.queries import OAUTH_CLIENT, OAuthClient
+from roost.resources.oauth_clients.entity import OAUTH_CLIENT
+from roost.resources.oauth_clients.queries import OAuthClient
 
 
 async def lock(context: Context, client_id: str) -> OAuthClient:

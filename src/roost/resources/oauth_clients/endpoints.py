@@ -7,12 +7,14 @@ import orjson
 from roost.core.events import log
 from roost.core.identity import UserType
 from roost.core.limits.check import check_limits
+from roost.core.public_url import PublicUrl
 from roost.errors import invalid, not_found
 from roost.ids import new_token
 from roost.resources.oauth_clients import deletion_service, queries, rules
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
 from roost.resources.oauth_clients.deletion_service import lock
-from roost.resources.oauth_clients.queries import BY_ID, CLIENTS, OAUTH_CLIENT, PublicUrl
+from roost.resources.oauth_clients.entity import OAUTH_CLIENT
+from roost.resources.oauth_clients.queries import BY_ID, CLIENTS
 from roost.resources.oauth_clients.records import OAuthClientRow
 from roost.resources.oauth_clients.service import make_thumbnail
 from roost.secrets import hash_token

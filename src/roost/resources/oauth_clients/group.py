@@ -1,8 +1,9 @@
 """What the group consists of."""
 
 from roost.core.group import Group
+from roost.core.public_url import PublicUrl
 from roost.resources.oauth_clients import endings, endpoints, queries
-from roost.resources.oauth_clients.queries import OAUTH_CLIENT, PublicUrl
+from roost.resources.oauth_clients.entity import OAUTH_CLIENT
 
 GROUP = Group(
     endpoints=(endpoints,),

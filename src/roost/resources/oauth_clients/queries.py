@@ -3,32 +3,11 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from roost.core.entities.kind import EntityKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
+from roost.resources.oauth_clients.entity import THUMBNAIL_URL
 from roost.resources.oauth_clients.records import ClientStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
-
-THUMBNAIL_URL = """
-    case when c.thumbnail is not null
-        then '/v4/account/oauth-clients/' || c.id || '/thumbnail' end as thumbnail_url
-    """
-"""SQL of the field in records, in terms of a client `c`."""
-
-
-@dataclass(frozen=True, slots=True)
-class PublicUrl:
-    """Where browsers reach this server, when the operator has said so."""
-
-    base: str | None
-
-    def complete(self, listing: Listing) -> Listing:
-        """With whole URLs of thumbnails instead of paths."""
-        if self.base is None:
-            return listing
-        quoted = self.base.replace("'", "''")
-        return replace(listing, record=listing.record.replace("'/v4/", f"'{quoted}/v4/"))
-
 
 CLIENTS = Listing(
     record=f"""
@@ -178,9 +157,6 @@ async def set_status(db: Queries, client_id: str, status: ClientStatus) -> bool:
         "update oauth_client set status = $2 where id = $1 returning true", client_id, status
     )
     return bool(found)
-
-
-OAUTH_CLIENT = EntityKind(name="oauth_client", path="/account/oauth-clients/{id}")
 
 
 HELD = "select id, account_id, false as waits from oauth_client"

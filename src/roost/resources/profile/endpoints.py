@@ -2,7 +2,6 @@
 
 import orjson
 
-from roost.core import account_queries as accounts
 from roost.core.events import log
 from roost.errors import forbidden, invalid
 from roost.resources.profile import queries
@@ -10,10 +9,9 @@ from roost.resources.profile.bodies import UpdatePreferences, UpdateProfile
 from roost.resources.profile.queries import PROFILES
 from roost.resources.profile.records import Preferences, ProfileRow
 from roost.resources.two_factor.service import is_enabled
-from roost.resources.users import queries as users
 from roost.resources.users.entity import PROFILE
 from roost.resources.users.records import GrantsRow
-from roost.resources.users.service import find_caller, restrict, view_grants
+from roost.resources.users.service import find_caller, restrict_caller, view_grants
 from roost.web.call import Call
 from roost.web.registry import Maybe, endpoint
 from roost.web.reply import Reply
@@ -48,7 +46,8 @@ async def update_profile(call: Call, body: UpdateProfile) -> bytes:
     await _check_email(call, body.email)
     if identity.user_type == "proxy" and body.authorized_keys:
         raise forbidden()
-    await _restrict(call, body.restricted)
+    if body.restricted is not None:
+        await restrict_caller(call, body.restricted)
     await _check_two_factor(call, body.two_factor_auth)
     await queries.update_profile(
         call.db,
@@ -104,25 +103,6 @@ async def _check_email(call: Call, email: str | None) -> None:
         return
     if email != (await find_caller(call)).email:
         raise forbidden()
-
-
-async def _restrict(call: Call, restricted: bool | None) -> None:
-    """Users may restrict themselves, unless nobody else could manage the account then.
-
-    Raises 403 for a restricted user who wants to be free. The row decides, as others may have
-    changed the user since the request began.
-    """
-    if restricted is None:
-        return
-    await accounts.lock(call.db, call.account_id)
-    user = await find_caller(call)
-    if restricted == user.restricted:
-        return
-    if user.restricted:
-        raise forbidden()
-    await restrict(call.db, call.account_id, user)
-    await users.update(call.db, user.id, None, None, True)
-    await call.revoke()
 
 
 async def _check_two_factor(call: Call, wanted: bool | None) -> None:

@@ -12,12 +12,11 @@ from roost.core.grant_queries import Permission, permission
 from roost.core.limits.check import AtOnce
 from roost.errors import forbidden, invalid, not_found
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import address_queries
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.neighbours import InstanceVpcs, Nat
-from roost.resources.compute.queries import COMPUTE
 from roost.resources.reverse_dns import queries
+from roost.resources.reverse_dns.entity import IP_ADDRESS
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE, ReverseArgs
-from roost.resources.reverse_dns.queries import IP_ADDRESS
 from roost.resources.reverse_dns.records import AddressNat, AddressRow
 from roost.resources.reverse_dns.rules import default_name, zone_of
 from roost.resources.reverse_dns.settings import ReverseDns
@@ -135,7 +134,7 @@ def _nat_row(nat: Nat) -> AddressNat:
 
 async def _ipv6(context: Context, address: str) -> AddressRow | None:
     """That which a guest gives itself."""
-    found = await address_queries.find_by_ipv6(context.db, context.account_id, address)
+    found = await addresses.find_by_ipv6(context.db, context.account_id, address)
     if found is None:
         return None
     compute_id, region = found

@@ -2,7 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.reverse_dns import endpoints, fsck, jobs, neighbours
-from roost.resources.reverse_dns.queries import IP_ADDRESS
+from roost.resources.reverse_dns.entity import IP_ADDRESS
 
 GROUP = Group(
     endpoints=(endpoints,),

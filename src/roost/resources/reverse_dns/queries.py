@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from roost.core.entities.kind import EntityKind
 from roost.store import Queries
 
 
@@ -162,6 +161,3 @@ async def keep_zone(db: Queries, row: ZoneRow) -> None:
 
 async def forget_zone(db: Queries, zone: str) -> None:
     await db.execute("delete from reverse_zone where zone = $1", zone)
-
-
-IP_ADDRESS = EntityKind(name="ipaddress", path="/networking/ips/{label}")

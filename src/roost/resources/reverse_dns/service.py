@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, ip_address
 
+from roost.core import instance_queries
 from roost.core.addresses import queries as addresses
-from roost.resources.compute import queries as compute
 from roost.resources.domains.engine import RRset, Zone
 from roost.resources.domains.zone_service import PLATFORM_TTL, platform_zone
 from roost.resources.reverse_dns import queries
@@ -48,7 +48,7 @@ async def find_desired(
     networks = None if only is None else [network_of(zone) for zone in only]
     rows = await queries.names(db, None if networks is None else list(map(str, networks)))
     v4 = await addresses.holders(db, [row.address for row in rows if ":" not in row.address])
-    v6 = await compute.existing(db, [row.compute_id for row in rows if ":" in row.address])
+    v6 = await instance_queries.existing(db, [row.compute_id for row in rows if ":" in row.address])
     stale, held = [], {}
     for row in rows:
         is_held = row.compute_id in v6 if ":" in row.address else v4.get(row.address)

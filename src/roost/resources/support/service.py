@@ -6,13 +6,13 @@ from roost.core.entities.records import Entity
 from roost.core.events import log
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.compute.totals_queries import has_vlan
 from roost.resources.support import queries
 from roost.resources.support.jobs import write_to
 from roost.resources.support.queries import TICKET, NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketKind
 from roost.resources.support.references import About
 from roost.resources.users.rules import gravatar_id
+from roost.resources.vlans import service as vlans
 from roost.store import Queries
 
 
@@ -21,8 +21,7 @@ async def find_entity(
 ) -> Entity | None:
     """What a field names, or a VLAN by label and region, as it is called now.
 
-    ApiError 400 when it is gone. VLANs have no ids; one exists as long as an instance is attached
-    to it.
+    ApiError 400 when it is gone.
     """
     if named is not None:
         field, entity_id = named
@@ -33,9 +32,7 @@ async def find_entity(
     if vlan is None:
         return None
     label, region = vlan
-    if not await has_vlan(context.db, context.account_id, region, label):
-        raise invalid("vlan is not valid", "vlan")
-    return {"id": None, "label": label, "type": "vlan", "url": "/v4/networking/vlans"}
+    return await vlans.find(context, region, label)
 
 
 async def open_ticket(db: Queries, queue: JobQueue, new: NewTicket) -> int:

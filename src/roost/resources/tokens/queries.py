@@ -80,8 +80,9 @@ def _identity(row: Record | None) -> Identity | None:
 
 _INSERT = Statement(
     """
-    insert into token (user_id, label, hash, prefix, scopes, created, expiry, kind, app_id)
-    values (:user_id, :label, :hash, :prefix, :scopes, :created, :expiry, :kind, :app_id)
+    insert into token (user_id, label, hash, prefix, scopes, created, expiry, kind, app_id, made_by)
+    values (:user_id, :label, :hash, :prefix, :scopes, :created, :expiry, :kind, :app_id,
+        :made_by)
     returning id
     """
 )
@@ -98,7 +99,9 @@ async def create_token(
     expiry: datetime | None,
     kind: TokenKind,
     app_id: int | None,
+    made_by: int | None = None,
 ) -> int:
+    """Its id. It ends with what `made_by` may do, the user of a parent who acts by it."""
     token_id: int = await db.fetchval(
         *_INSERT.of(
             user_id=user_id,
@@ -110,6 +113,7 @@ async def create_token(
             expiry=expiry,
             kind=kind,
             app_id=app_id,
+            made_by=made_by,
         )
     )
     return token_id
@@ -247,11 +251,6 @@ async def delete_old_uses(db: Queries, before: datetime, limit: int) -> int:
     return deleted
 
 
-async def tie_token(db: Queries, token_id: int, user_id: int) -> None:
-    """Let a proxy user's token end with what its maker may do."""
-    await db.execute("update token set made_by = $2 where id = $1", token_id, user_id)
-
-
 async def maker_is_restricted(db: Queries, token_id: int) -> bool:
     """Whether a restricted user of the parent made it, a proxy user's token."""
     restricted: bool = await db.fetchval(
@@ -262,8 +261,3 @@ async def maker_is_restricted(db: Queries, token_id: int) -> bool:
         token_id,
     )
     return restricted
-
-
-async def delete_proxy_tokens(db: Queries, user_id: int) -> None:
-    """The proxy users' tokens that a user of the parent made."""
-    await db.execute("delete from token where made_by = $1", user_id)

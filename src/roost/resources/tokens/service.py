@@ -11,8 +11,10 @@ from ipaddress import ip_address
 import structlog
 
 from roost.clock import Clock
+from roost.core.context import Context
 from roost.core.identity import Identity, TokenKind
 from roost.core.scopes import Scopes
+from roost.errors import forbidden
 from roost.ids import new_token
 from roost.resources.logins.queries import record_login
 from roost.resources.tokens import queries
@@ -49,8 +51,12 @@ async def make_token(
     expiry: datetime | None,
     kind: TokenKind = "personal",
     app_id: int | None = None,
+    made_by: int | None = None,
 ) -> NewToken:
-    """A token of a user, for the authorised app `app_id` when it is one of OAuth."""
+    """A token of a user, for the authorised app `app_id` when it is one of OAuth.
+
+    That of a proxy user ends with what its maker may do, a user of the parent.
+    """
     text = new_token()
     token_id = await queries.create_token(
         db,
@@ -63,6 +69,7 @@ async def make_token(
         expiry,
         kind,
         app_id,
+        made_by,
     )
     return NewToken(token_id, text)
 
@@ -77,6 +84,19 @@ async def issue_token(
 ) -> str:
     """The text of a personal access token, which can't be had again."""
     return (await make_token(db, clock, user_id, label, scopes, expiry)).text
+
+
+async def check_maker(context: Context) -> None:
+    """403 for a proxy user in whose name a restricted user of the parent acts: a child account is
+    ended by those who may end the parent."""
+    if await queries.maker_is_restricted(context.db, context.identity.token_id):
+        raise forbidden()
+
+
+async def revoke_all(context: Context) -> None:
+    """The tokens of all kinds of the account's users."""
+    await queries.revoke_all(context.db, context.account_id, context.clock.seconds())
+    await context.revoke()
 
 
 FLUSH_SECONDS = 3.0

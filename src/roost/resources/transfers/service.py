@@ -4,9 +4,11 @@ from collections.abc import Collection, Iterable
 from datetime import timedelta
 
 from roost.core import account_queries as accounts
+from roost.core import instance_queries
 from roost.core.context import Context
 from roost.core.events import log
 from roost.core.events.log import Starter
+from roost.core.instance_queries import InstanceFacts
 from roost.core.limits.check import check_limits
 from roost.core.limits.queries import hold
 from roost.core.neighbours import Neighbours
@@ -14,11 +16,9 @@ from roost.core.suspensions import SUSPENDED
 from roost.errors import ApiError, Problem, invalid, invalid_fields, not_found
 from roost.ids import new_uuid
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import queries as compute
 from roost.resources.compute import transfer_service
 from roost.resources.compute.limits import COMPUTES
 from roost.resources.compute.locks import check_idle
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.payments.service import check_can_pay, is_past_due
 from roost.resources.transfers import queries
 from roost.resources.transfers.queries import TRANSFER, TransferFacts
@@ -100,7 +100,9 @@ async def _lock_all(
     context: Context, account_id: int, computes: Iterable[int]
 ) -> list[InstanceFacts]:
     """Those that the account still has, by id."""
-    found = [await compute.lock(context.db, account_id, each) for each in sorted(set(computes))]
+    found = [
+        await instance_queries.lock(context.db, account_id, each) for each in sorted(set(computes))
+    ]
     return [facts for facts in found if facts is not None]
 
 

@@ -7,7 +7,7 @@ from hmac import compare_digest
 from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import invalid
-from roost.resources.devices import queries as devices
+from roost.resources.devices import service as devices
 from roost.resources.two_factor import queries, rules
 from roost.resources.two_factor.queries import Factor
 from roost.resources.users.entity import PROFILE
@@ -66,7 +66,7 @@ async def disable(context: Context, code: str | None) -> None:
 
 
 async def forget(db: Queries, user_id: int) -> None:
-    """The same for a user who has lost both, as an operator does."""
+    """Take the second factor from a user, also from one who has lost it, as an operator does."""
     await queries.save(db, user_id, _OFF)
     await devices.forget_all(db, user_id)
 

@@ -11,7 +11,7 @@ from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.support.engine import Mail, SupportRules
 from roost.resources.support.mail_service import PATIENCE, automatic, send
 from roost.resources.usage import alert_queries

@@ -2,7 +2,7 @@
 
 from roost.core.context import Context
 from roost.core.notices import NotificationRow
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.usage.alert_service import Found, find_alerts
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 
+from roost.core import instance_queries
 from roost.core.context import Context
 from roost.errors import invalid, not_found
-from roost.resources.compute import queries as instances
 from roost.resources.compute import totals_queries as totals
 from roost.resources.compute.engine import Counters
 from roost.resources.usage import pool_service, queries
@@ -104,7 +104,7 @@ async def view_pool(context: Context) -> AccountTransferRow:
 
 async def _pool_of(context: Context, compute_id: int) -> Pool:
     """In which an instance sends."""
-    facts = await instances.find(context.db, compute_id)
+    facts = await instance_queries.find(context.db, compute_id)
     pools = await _pools(context)
     return pools.get(facts.region if facts else SHARED, pools[SHARED])
 
@@ -127,7 +127,7 @@ async def _stats(
 
 async def _label(context: Context, compute_id: int) -> str:
     """Of an instance of the account; else 404."""
-    facts = await instances.find(context.db, compute_id)
+    facts = await instance_queries.find(context.db, compute_id)
     if facts is None or facts.account_id != context.account_id:
         raise not_found()
     return facts.label

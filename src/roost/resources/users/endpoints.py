@@ -10,9 +10,9 @@ from roost.errors import ApiError, forbidden, invalid, not_found
 from roost.resources.users import queries, service
 from roost.resources.users.bodies import CreateUser, UpdateGrants, UpdateUser
 from roost.resources.users.entity import USER
-from roost.resources.users.queries import BY_NAME, USERS, UserFacts
+from roost.resources.users.queries import BY_NAME, USERS
 from roost.resources.users.records import GrantsRow, UserRow
-from roost.resources.users.rules import RESERVED_NAMES
+from roost.resources.users.rules import RESERVED_NAMES, UserFacts
 from roost.resources.users.service import check_others, lock_users, restrict
 from roost.web.call import Call
 from roost.web.grants import Unrestricted

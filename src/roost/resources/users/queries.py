@@ -2,15 +2,14 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from roost.core.entities.queries import entities_sql
 from roost.core.entities.registry import Entities
 from roost.core.grant_queries import Permission
-from roost.core.identity import UserType
 from roost.core.limits.kinds import LimitGroup, LimitKind
-from roost.resources.users.rules import CHILD_ACCESS, KINDS, RIGHTS
+from roost.resources.users.rules import CHILD_ACCESS, KINDS, RIGHTS, UserFacts
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 
@@ -35,19 +34,6 @@ LIMIT = LimitGroup.of(
     "api_user where account_id = $1",
     LimitKind("users", "users", 500, service=False),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class UserFacts:
-    """What rules need of a row."""
-
-    id: int
-    username: str
-    email: str
-    restricted: bool
-    user_type: UserType
-    account_access: Permission | None
-    rights: list[str]
 
 
 _SELECT = """

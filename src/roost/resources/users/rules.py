@@ -1,6 +1,10 @@
 """The rules of users as pure functions, and what grants speak of (reference: User, Grants)."""
 
 import hashlib
+from dataclasses import dataclass
+
+from roost.core.grant_queries import Permission
+from roost.core.identity import UserType
 
 USERNAME_PATTERN = r"(?!.*(?:--|__))[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?"
 RESERVED_NAMES = frozenset(
@@ -71,3 +75,16 @@ CHILD_ACCESS = "child_account_access"
 def gravatar_id(address: str) -> str:
     """Of an email address: 32 hex digits."""
     return hashlib.md5(address.strip().lower().encode(), usedforsecurity=False).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class UserFacts:
+    """What rules need of a row."""
+
+    id: int
+    username: str
+    email: str
+    restricted: bool
+    user_type: UserType
+    account_access: Permission | None
+    rights: list[str]

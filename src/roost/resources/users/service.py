@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 
 from roost.core import account_queries as accounts
+from roost.core import revocation_queries
 from roost.core.context import Context
 from roost.core.entities.locks import lock_all
 from roost.core.entities.registry import Entities
 from roost.core.grant_queries import forget_user, give_all
 from roost.errors import Problem, forbidden, invalid, invalid_fields, unauthenticated
-from roost.resources.tokens import queries as child_accounts
 from roost.resources.users import queries
 from roost.resources.users.bodies import ChangeGrant, UpdateGlobal, UpdateGrants
-from roost.resources.users.queries import UserFacts, find_by_id
-from roost.resources.users.rules import CHILD_ACCESS, KINDS, gravatar_id
+from roost.resources.users.queries import find_by_id
+from roost.resources.users.rules import CHILD_ACCESS, KINDS, UserFacts, gravatar_id
 from roost.store import Queries
 from roost.web.registry import NO_CONTENT
 from roost.web.reply import Reply
@@ -47,7 +47,7 @@ async def view_grants(context: Context, user_id: int) -> str | Reply:
 
 async def _reset_grants(db: Queries, user_id: int) -> None:
     """Take all grants away, and the tokens that were made by one."""
-    await child_accounts.delete_proxy_tokens(db, user_id)
+    await revocation_queries.delete_proxy_tokens(db, user_id)
     await forget_user(db, user_id)
     await queries.set_global_grants(db, user_id, None, [])
 
@@ -91,7 +91,7 @@ async def _change_global(db: Queries, user: UserFacts, body: UpdateGlobal) -> No
     rights = set(user.rights) | {right for right, has in sent.items() if has}
     rights -= {right for right, has in sent.items() if has is False}
     if CHILD_ACCESS not in rights:
-        await child_accounts.delete_proxy_tokens(db, user.id)
+        await revocation_queries.delete_proxy_tokens(db, user.id)
     await queries.set_global_grants(db, user.id, access, sorted(rights))
 
 
@@ -108,6 +108,23 @@ async def restrict(db: Queries, account_id: int, user: UserFacts) -> None:
     """Before an unrestricted user becomes restricted: take all grants away."""
     await check_others(db, account_id, user, "restricted")
     await _reset_grants(db, user.id)
+
+
+async def restrict_caller(context: Context, restricted: bool) -> None:
+    """Users may restrict themselves, unless nobody else could manage the account then.
+
+    Raises 403 for a restricted user who wants to be free. The row decides, as others may have
+    changed the user since the request began.
+    """
+    await accounts.lock(context.db, context.account_id)
+    user = await find_caller(context)
+    if restricted == user.restricted:
+        return
+    if user.restricted:
+        raise forbidden()
+    await restrict(context.db, context.account_id, user)
+    await queries.update(context.db, user.id, None, None, True)
+    await context.revoke()
 
 
 async def gravatar_of(context: Context) -> str:

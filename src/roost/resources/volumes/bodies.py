@@ -11,7 +11,7 @@ from pydantic import (
 )
 
 from roost.core.references import OfKind
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.references import ComputeId, Id
 from roost.resources.tags.bodies import Tags
 from roost.resources.volumes import rules

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
+from roost.core import instance_queries
 from roost.core.events import log
 from roost.core.fsck import Finding, Installation, UnrepairableError
+from roost.core.instance_queries import InstanceFacts
 from roost.core.planes import Engines
 from roost.core.reconcile import PAGE, Case, ChangedError, Reconciler, check_regions
-from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import device_queries as slots
 from roost.resources.compute.configs.device_queries import VolumeSlot
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import resource_of as compute_resource
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.volumes import jobs, locks, queries
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine, VolumeState
 from roost.resources.volumes.jobs import VolumeArgs, take_from_instance
@@ -167,7 +167,7 @@ async def _lock_instance(db: Queries, volume_id: int) -> InstanceFacts | None:
     found = await queries.find(db, volume_id)
     if found is None or found.compute_id is None:
         return None
-    return await computes.lock_any(db, found.compute_id)
+    return await instance_queries.lock_any(db, found.compute_id)
 
 
 async def _boots_with(db: Queries, row: VolumeFacts, instance: InstanceFacts | None) -> bool:
@@ -298,7 +298,7 @@ async def _is_wrong(db: Queries, slot: VolumeSlot) -> bool:
 
 async def _repair(installation: Installation, slot: VolumeSlot) -> str:
     async with installation.store.transaction() as db:
-        await computes.lock_any(db, slot.compute_id)
+        await instance_queries.lock_any(db, slot.compute_id)
         if not await _is_wrong(db, slot):
             return "it is well by now"
         await slots.remove_volume(db, slot.compute_id, slot.volume_id)

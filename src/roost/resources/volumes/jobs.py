@@ -14,6 +14,7 @@ volume_delete  not shown        gone       active again
 from dataclasses import replace
 from datetime import datetime
 
+from roost.core import instance_queries
 from roost.core.billing.ledger import record
 from roost.core.planes import Engines
 from roost.core.turns import QueuedArgs
@@ -22,7 +23,6 @@ from roost.jobs.model import Job
 from roost.jobs.run import Run
 from roost.jobs.turns import awaited, in_turn
 from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
-from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import device_queries as slots
 from roost.resources.compute.engine import MountedError
 from roost.resources.volumes import queries
@@ -108,7 +108,7 @@ async def _undelete(db: Queries, job: Job, args: VolumeArgs) -> None:
 
 async def _set_detached(db: Queries, job: Job, args: AttachmentArgs) -> None:
     """The instance's row is locked before."""
-    await computes.lock_any(db, args.compute_id)
+    await instance_queries.lock_any(db, args.compute_id)
     now = job.finished or job.created
     await take_from_instance(db, args.volume_id, args.compute_id, now)
 

@@ -4,17 +4,17 @@ Instances are locked before volumes. While a job changes the power of an instanc
 volumes wait, and the other way round, so that a guest never starts with half of a change.
 """
 
+from roost.core import instance_queries
 from roost.core.catalog import Catalog
 from roost.core.context import Context
+from roost.core.instance_queries import InstanceFacts
 from roost.core.turns import Turn
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import device_queries as slots
 from roost.resources.compute.locks import BUSY as COMPUTE_BUSY
 from roost.resources.compute.locks import check_open, clones_of
 from roost.resources.compute.locks import resource_of as compute_resource
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.volumes import queries, rules
 from roost.resources.volumes.queries import VolumeFacts
 from roost.store import Queries
@@ -36,7 +36,7 @@ async def lock_instance(context: Context, compute_id: int) -> InstanceFacts:
     Raises 400 when it is gone, or a job replaces its configs or changes how many volumes it may
     have.
     """
-    instance = await computes.lock(context.db, context.account_id, compute_id)
+    instance = await instance_queries.lock(context.db, context.account_id, compute_id)
     if instance is None:
         raise invalid("compute_id is not valid", "compute_id")
     check_takes_volumes(instance)
@@ -162,7 +162,7 @@ async def lock_turn(
     compute_id = (await find(context, volume_id)).compute_id
     instance = None
     if compute_id is not None:
-        instance = await computes.lock(context.db, context.account_id, compute_id)
+        instance = await instance_queries.lock(context.db, context.account_id, compute_id)
     volume = await lock(context, volume_id)
     if volume.compute_id != (instance and instance.id):
         raise invalid(BUSY)  # Attached or detached while the lock was waited for.

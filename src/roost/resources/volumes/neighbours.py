@@ -2,18 +2,19 @@
 
 from collections.abc import Collection
 
+from roost.core import instance_queries
 from roost.core.billing.ledger import record
 from roost.core.catalog.entries import RegionEntry
 from roost.core.events import log
 from roost.core.hosts.links import Links, Parcel
+from roost.core.instance_queries import InstanceFacts
 from roost.core.neighbours import Neighbour
 from roost.core.planes import Engines
 from roost.core.turns import Turn
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import queries as computes
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.volumes import jobs, locks, queries, rules
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.resources.volumes.jobs import AttachmentArgs, LeftArgs, take_from_instance
@@ -130,7 +131,7 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
     async def claim(
         self, db: Queries, services: Services, compute_id: int, volume_ids: Collection[int]
     ) -> None:
-        instance = await computes.lock_any(db, compute_id)
+        instance = await instance_queries.lock_any(db, compute_id)
         assert instance is not None
         for volume_id in sorted(set(volume_ids)):
             volume = await queries.lock(db, instance.account_id, volume_id)

@@ -13,7 +13,7 @@ from roost.core.bindings import Binding, between
 from roost.core.entities.kind import ResourceKind
 from roost.core.entities.queries import label_sql
 from roost.resources.compute import totals_queries as computes
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.volumes.engine import VolumeSpec
 from roost.resources.volumes.records import VolumeStatus
 from roost.store import Queries

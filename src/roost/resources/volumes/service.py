@@ -3,20 +3,21 @@
 from dataclasses import dataclass
 from functools import partial
 
+from roost.core import instance_queries
 from roost.core.access import give_to_creator, require
 from roost.core.billing.ledger import begin, record
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.instance_queries import InstanceFacts
 from roost.core.limits.capacity import choose_host
 from roost.core.limits.host import Promised
 from roost.core.planes import Engines
 from roost.core.turns import FIRST, Turn
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import queries as computes
 from roost.resources.compute.configs.service import choose_config
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.host_queries import of_account
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.volumes import jobs, limits, locks, queries, rules
 from roost.resources.volumes.bodies import AttachVolume, CreateVolume
 from roost.resources.volumes.engine import VOLUME_PLANE
@@ -198,7 +199,7 @@ async def _check_stays(context: Context, volume: VolumeFacts) -> None:
     """400 while it goes to another region with its instance (spec A volumes delete migrating)."""
     if volume.compute_id is None:
         return
-    instance = await computes.find(context.db, volume.compute_id)
+    instance = await instance_queries.find(context.db, volume.compute_id)
     if instance is not None and instance.target_region is not None:
         raise invalid("Volume is migrating.")
 

@@ -9,7 +9,7 @@ from roost.core.neighbours import Neighbour
 from roost.resources.compute.neighbours import Host, InstanceVpcs, Nat, Place, WantedPlace
 from roost.resources.compute.records import VpcAddressRow
 from roost.resources.vpcs import address_queries, place_service, queries
-from roost.resources.vpcs.queries import VPC
+from roost.resources.vpcs.entity import VPC
 from roost.store import Queries
 
 

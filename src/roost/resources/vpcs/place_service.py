@@ -13,7 +13,8 @@ from roost.errors import Problem, invalid_fields
 from roost.resources.compute.address_service import objections
 from roost.resources.compute.neighbours import Host, Place, WantedPlace
 from roost.resources.vpcs import address_queries, queries, rules
-from roost.resources.vpcs.queries import VPC, SubnetFacts, VpcFacts
+from roost.resources.vpcs.entity import VPC
+from roost.resources.vpcs.queries import SubnetFacts, VpcFacts
 
 NOT_PUBLIC = "Must be any, or a public IPv4 address of the Compute"
 ONLY_ANY = "Must be any: the Compute has no address yet"

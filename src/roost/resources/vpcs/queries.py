@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import IPv4Network
 
-from roost.core.entities.kind import EntityKind, ResourceKind
+from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.compute.configs.queries import ACTIVE
@@ -44,9 +44,6 @@ VPCS = Listing(
     },
 )
 
-VPC = ResourceKind(
-    name="vpc", path="/vpcs/{id}", listing=VPCS, label="v.label", ticket_field="vpc_id"
-)
 
 SUBNETS = Listing(
     record=_SUBNET,

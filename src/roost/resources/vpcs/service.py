@@ -12,8 +12,9 @@ from roost.core.limits.check import check_limits
 from roost.errors import invalid
 from roost.resources.vpcs import address_queries, queries, rules
 from roost.resources.vpcs.bodies import CreateSubnet, CreateVpc, UpdateSubnet, UpdateVpc
+from roost.resources.vpcs.entity import VPC
 from roost.resources.vpcs.locks import lock, lock_subnet
-from roost.resources.vpcs.queries import VPC, subnet_entity
+from roost.resources.vpcs.queries import subnet_entity
 
 LABEL_TAKEN = "Label must be unique among your VPCs"
 FULL = f"A VPC has at most {rules.MAX_SUBNETS} subnets"

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from roost.core import instance_queries
 from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
-from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import queries
 from roost.resources.compute.backups.queries import BackupFacts
 from roost.resources.compute.backups.records import BackupStatus
@@ -57,7 +57,7 @@ class _Backups(Reconciler[int, _Rows, BackupState, str]):
         row = await queries.find(db, key)
         if row is None:
             return _Rows(None, 0)
-        instance = await instances.lock_any(db, row.compute_id)
+        instance = await instance_queries.lock_any(db, row.compute_id)
         if instance is not None and instance.host != self.installation.get(Engines).host:
             raise ChangedError
         if await self.queue.busy(db, resource_of(row.compute_id)):

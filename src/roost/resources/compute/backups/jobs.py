@@ -10,10 +10,10 @@ compute_create_from_backup   provisioning    offline, then booted     offline, w
 A restore that replaces disks makes the new ones first: until they are whole nothing is lost.
 """
 
+from roost.core import instance_queries
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.turns import in_turn
-from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import queries
 from roost.resources.compute.backups.steps import (
     SWITCH,
@@ -66,7 +66,7 @@ async def _enable(db: Queries, job: Job, args: InstanceArgs) -> None:
 
 async def _restored(db: Queries, job: Job, args: RestoreArgs) -> None:
     status = "offline" if args.overwrite else args.former
-    await instances.set_status(db, args.compute_id, status, job.finished or job.created)
+    await instance_queries.set_status(db, args.compute_id, status, job.finished or job.created)
 
 
 async def _drop(db: Queries, job: Job, args: CopyArgs) -> None:
@@ -78,17 +78,17 @@ async def _not_restored(db: Queries, job: Job, args: RestoreArgs) -> None:
     if SWITCH in job.results:
         await _restored(db, job, args)
         return
-    instance = await instances.lock_any(db, args.compute_id)
+    instance = await instance_queries.lock_any(db, args.compute_id)
     await _drop(db, job, args)
     if instance is not None and instance.status == "restoring":
-        await instances.set_status(db, instance.id, args.former, job.finished or job.created)
+        await instance_queries.set_status(db, instance.id, args.former, job.finished or job.created)
 
 
 async def _not_created(db: Queries, job: Job, args: CreateFromBackupArgs) -> None:
     """Without disks, as a boot would make them empty, and without configs that name none."""
     await _drop(db, job, args)
     await copy_queries.delete_all(db, args.compute_id)
-    await instances.set_status(db, args.compute_id, "offline", job.finished or job.created)
+    await instance_queries.set_status(db, args.compute_id, "offline", job.finished or job.created)
 
 
 SNAPSHOT = JobKind(

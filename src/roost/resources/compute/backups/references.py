@@ -6,7 +6,7 @@ from roost.core.access import require_all
 from roost.core.context import Context
 from roost.resources.compute.backups import queries
 from roost.resources.compute.backups.queries import BackupFacts
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 
 
 class _Backups:

@@ -2,6 +2,7 @@
 
 import structlog
 
+from roost.core import instance_queries
 from roost.core.engine import EngineError
 from roost.core.events import log
 from roost.core.neighbours import Neighbours
@@ -11,7 +12,6 @@ from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
-from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import queries, rules, service
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import resource_of
@@ -37,7 +37,7 @@ async def begin_due(run: Run[DueArgs]) -> Verdict:
 async def _begin(run: Run[DueArgs], compute_id: int) -> None:
     queue, neighbours = run.get(JobQueue), run.get(Neighbours)
     async with run.store.transaction() as db:
-        instance = await instances.lock_any(db, compute_id)
+        instance = await instance_queries.lock_any(db, compute_id)
         if instance is None or instance.status not in ("running", "offline"):
             return
         busy = await queue.busy(db, resource_of(compute_id))

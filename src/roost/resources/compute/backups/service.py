@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from roost.core import instance_queries
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.instance_queries import InstanceFacts
 from roost.core.planes import Engines
 from roost.core.turns import FIRST, Turn
 from roost.errors import Problem, invalid, invalid_fields
-from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import jobs, queries, records, steps
 from roost.resources.compute.backups.bodies import RestoreBackup, UpdateSchedule
 from roost.resources.compute.backups.queries import BackupFacts, NewBackup
@@ -19,8 +20,9 @@ from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.service import check_space
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.locks import CreateArgs, InstanceArgs, check_idle
-from roost.resources.compute.queries import COMPUTE, InstanceFacts, NewInstance
+from roost.resources.compute.queries import NewInstance
 from roost.settings import MAIN_HOST
 from roost.store import Queries
 
@@ -122,7 +124,7 @@ async def _lock_both(context: Context, source_id: int, target_id: int) -> Instan
     """
     found = dict[int, InstanceFacts]()
     for compute_id in sorted({target_id, source_id}):
-        instance = await instances.lock(context.db, context.account_id, compute_id)
+        instance = await instance_queries.lock(context.db, context.account_id, compute_id)
         if instance is None:
             raise invalid("compute_id is not valid", "compute_id")
         found[compute_id] = instance
@@ -155,7 +157,7 @@ async def place_disks(
 async def host_of_backup(context: Context, backup_id: int) -> str:
     """Where its copies are: with those of its instance, while that exists. 400 for no backup."""
     backup = await find_usable(context, backup_id)
-    instance = await instances.find(context.db, backup.compute_id)
+    instance = await instance_queries.find(context.db, backup.compute_id)
     return MAIN_HOST if instance is None else instance.host
 
 

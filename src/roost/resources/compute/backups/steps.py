@@ -1,5 +1,7 @@
 """Steps of jobs on backups, and what takes them back."""
 
+from roost.core import instance_queries
+from roost.core.instance_queries import InstanceStatus
 from roost.jobs.run import Run
 from roost.jobs.turns import awaited
 from roost.jobs.verdicts import Fatal, Verdict, Write, next_step, writing
@@ -13,7 +15,6 @@ from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.jobs import part_of
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.locks import CreateArgs, InstanceArgs, engine_of, facts_of
-from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import GRACE, go_off
 from roost.store import Queries
 
@@ -199,7 +200,7 @@ async def cut_off(run: Run[RestoreArgs]) -> Verdict:
 
     async def write(db: Queries) -> None:
         await go_off(db, run)
-        await instances.set_status(db, facts.id, "offline", run.clock.now())
+        await instance_queries.set_status(db, facts.id, "offline", run.clock.now())
 
     return next_step(write)
 

@@ -1,5 +1,6 @@
 """What the API offers: configs of instances (reference: operations, Compute instances)."""
 
+from roost.core.instance_queries import InstanceFacts
 from roost.errors import invalid, invalid_fields, not_found
 from roost.resources.compute import limits
 from roost.resources.compute.configs import interface_queries, service
@@ -23,7 +24,6 @@ from roost.resources.compute.configs.service import (
     updating_problem,
 )
 from roost.resources.compute.locks import check_exists, check_open, lock
-from roost.resources.compute.queries import InstanceFacts
 from roost.web.call import Call
 from roost.web.grants import Read, Write
 from roost.web.registry import Array, Page, endpoint

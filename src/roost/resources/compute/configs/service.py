@@ -8,6 +8,7 @@ from roost.core.account_queries import network_helper
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.instance_queries import InstanceFacts
 from roost.errors import ApiError, Problem, invalid, invalid_fields, not_found
 from roost.resources.compute import limits
 from roost.resources.compute.configs import device_queries, interface_queries, queries, rules
@@ -22,6 +23,7 @@ from roost.resources.compute.configs.interface_rules import place_all, wanted_pl
 from roost.resources.compute.configs.queries import ConfigFacts, ConfigName, config_entity
 from roost.resources.compute.configs.records import VirtMode
 from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.interface_bodies import MAX_INTERFACES, ONLY_VPC, Interface, primary_of
 from roost.resources.compute.locks import check_open, lock
 from roost.resources.compute.neighbours import (
@@ -31,7 +33,6 @@ from roost.resources.compute.neighbours import (
     Place,
     WantedPlace,
 )
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.store import Queries
 
 

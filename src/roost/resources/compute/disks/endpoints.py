@@ -1,5 +1,6 @@
 """What the API offers: disks of instances (reference: operations, Compute instances)."""
 
+from roost.core.instance_queries import InstanceFacts
 from roost.core.turns import Turn
 from roost.errors import not_found
 from roost.resources.compute.disks import queries, service
@@ -7,7 +8,6 @@ from roost.resources.compute.disks.bodies import CreateDisk, ResizeDisk, SetPass
 from roost.resources.compute.disks.queries import DISKS, DiskFacts
 from roost.resources.compute.disks.records import DiskRow
 from roost.resources.compute.locks import check_exists, check_idle, check_open, lock, lock_turn
-from roost.resources.compute.queries import InstanceFacts
 from roost.web.call import Call
 from roost.web.grants import Read, Write
 from roost.web.registry import Page, endpoint

@@ -10,6 +10,7 @@ disk_duplicate   not ready        ready        gone; its source stays ready all 
 from collections.abc import Sequence
 
 from roost.core.catalog import Catalog
+from roost.core.instance_queries import InstanceFacts
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.run import Run
@@ -21,7 +22,6 @@ from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.engine import InstanceEngine
 from roost.resources.compute.locks import InstanceArgs, engine_of, facts_of, on_instance
-from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box
 from roost.services import Services
 from roost.store import Queries

@@ -5,6 +5,7 @@ from typing import TypeVar
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.instance_queries import InstanceFacts
 from roost.core.turns import Turn
 from roost.errors import invalid
 from roost.jobs.kinds import JobKind
@@ -13,7 +14,7 @@ from roost.resources.compute.disks.bodies import CreateDisk
 from roost.resources.compute.disks.jobs import IN_USE, CloneArgs, DiskArgs, ResizeArgs, is_used
 from roost.resources.compute.disks.queries import DiskFacts, NewDisk, disk_entity
 from roost.resources.compute.disks.records import SealedSetup
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.references import find_image, set_up_note
 from roost.resources.compute.script_service import deploy
 from roost.resources.ssh_keys.references import stored_keys

@@ -3,25 +3,27 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from roost.core import instance_queries
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.instance_queries import InstanceFacts
 from roost.errors import Problem, invalid, invalid_fields, not_found
 from roost.resources.compute import queries as clone_queries
-from roost.resources.compute import queries as instances
 from roost.resources.compute.configs import copy_queries
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.copy_queries import SavedConfig
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.disks.service import check_space
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.lifecycle import jobs, queries, rules
 from roost.resources.compute.lifecycle.bodies import CloneInstance
 from roost.resources.compute.lifecycle.jobs import CloneArgs
 from roost.resources.compute.lifecycle.service import check_user_data
 from roost.resources.compute.limits import check_new
 from roost.resources.compute.locks import BUSY, check_exists, check_idle, is_worked_on
-from roost.resources.compute.queries import COMPUTE, InstanceFacts, NewInstance
+from roost.resources.compute.queries import NewInstance
 from roost.resources.compute.service import Properties, place
 from roost.resources.tags.service import hold_tags
 from roost.secrets import Box
@@ -136,7 +138,9 @@ async def _lock_both(
     if target_id == source_id:
         raise invalid("Must be another Compute", "compute_id")
     wanted = [source_id] if target_id is None else sorted((source_id, target_id))
-    locked = {each: await instances.lock(context.db, context.account_id, each) for each in wanted}
+    locked = {
+        each: await instance_queries.lock(context.db, context.account_id, each) for each in wanted
+    }
     source = locked[source_id]
     if source is None:
         raise not_found()
@@ -189,7 +193,7 @@ async def _create(
         user_data=_user_data(context, source, body),
     )
     new, _ = await place(context, wanted, source.host)
-    facts = await instances.find(context.db, new["id"])
+    facts = await instance_queries.find(context.db, new["id"])
     assert facts is not None
     return new, facts
 

@@ -13,7 +13,9 @@ from typing import Literal
 
 from pydantic import Base64Bytes
 
+from roost.core import instance_queries
 from roost.core.addresses.queries import release
+from roost.core.instance_queries import InstanceStatus
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.run import Run
@@ -28,7 +30,6 @@ from roost.resources.compute.jobs import becomes, settle
 from roost.resources.compute.lifecycle import queries
 from roost.resources.compute.lifecycle.rules import Specs
 from roost.resources.compute.locks import CreateArgs, InstanceArgs, engine_of, facts_of, on_instance
-from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import (
     GRACE,
     cut,
@@ -183,7 +184,7 @@ async def restore_rows(db: Queries, job: Job, args: RebuildArgs) -> None:
     The new disks are then made when it is booted.
     """
     compute_id, now = args.compute_id, job.finished or job.created
-    if await instances.lock_any(db, compute_id) is None:
+    if await instance_queries.lock_any(db, compute_id) is None:
         return
     owned = [disk.id for disk in await disks.of_instance(db, compute_id)]
     if any(disk_id in args.disks for disk_id in owned):
@@ -194,7 +195,7 @@ async def restore_rows(db: Queries, job: Job, args: RebuildArgs) -> None:
     else:
         await queries.delete_configs(db, args.configs)
     await disks.settle(db, compute_id)
-    await instances.set_status(db, compute_id, "offline", now)
+    await instance_queries.set_status(db, compute_id, "offline", now)
 
 
 async def _forget_new(db: Queries, args: RebuildArgs, owned: list[int]) -> None:
@@ -230,11 +231,11 @@ async def _begin_rescue(db: Queries, job: Job, args: RescueArgs) -> None:
 
 async def _not_resized(db: Queries, job: Job, args: ResizeArgs) -> None:
     status: InstanceStatus = "running" if args.booted else "offline"
-    await instances.set_status(db, args.compute_id, status, job.finished or job.created)
+    await instance_queries.set_status(db, args.compute_id, status, job.finished or job.created)
 
 
 async def _begin_clone(db: Queries, job: Job, args: CloneArgs) -> None:
-    former = await instances.find(db, args.compute_id)
+    former = await instance_queries.find(db, args.compute_id)
     assert former is not None
     status: InstanceStatus = "offline" if args.new else former.status
     await queries.begin_clone(db, args.source_id, args.compute_id, status, job.created)

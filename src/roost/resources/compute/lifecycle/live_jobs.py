@@ -9,7 +9,9 @@ What fails before the rows say so is undone, and the guest goes on here; what fa
 not bring the guest back: it goes on there. So no two of it run.
 """
 
+from roost.core import instance_queries
 from roost.core.hosts import queries as hosts
+from roost.core.instance_queries import InstanceFacts
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.jobs.kinds import JobKind, Retry, Step
@@ -23,7 +25,6 @@ from roost.resources.compute.jobs import becomes
 from roost.resources.compute.lifecycle.move_jobs import MoveArgs, give_up, rehost, send_parcel
 from roost.resources.compute.live_engine import HostAddress, Landing, Offer, UnfitError
 from roost.resources.compute.locks import engine_of, facts_of, on_instance
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.steps import specify_boot
 from roost.secrets import Box
 from roost.store import Queries
@@ -130,7 +131,7 @@ def _opened(run: Run[MoveArgs], step: str) -> str:
 
 async def _goes_on(db: Queries, job: Job, args: MoveArgs) -> None:
     await instances.set_target_host(db, args.compute_id, None)
-    await instances.set_status(db, args.compute_id, "running", job.finished or job.created)
+    await instance_queries.set_status(db, args.compute_id, "running", job.finished or job.created)
 
 
 def _here(args: MoveArgs) -> str:

@@ -10,10 +10,12 @@ as many others there.
 
 from functools import partial
 
+from roost.core import instance_queries
 from roost.core.addresses.queries import release
 from roost.core.addresses.service import PoolExhaustedError, allocate, held_by
 from roost.core.addresses.share_queries import has_left, leave
 from roost.core.catalog import Catalog
+from roost.core.instance_queries import InstanceFacts, InstanceStatus
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.jobs.kinds import JobKind, Retry, Step
@@ -29,8 +31,6 @@ from roost.resources.compute.jobs import becomes, settle
 from roost.resources.compute.lifecycle import migration_queries, queries
 from roost.resources.compute.lifecycle.rules import Specs
 from roost.resources.compute.locks import CreateArgs, facts_of, on_instance
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import GRACE, start_again, stop
 from roost.store import Queries
 
@@ -79,7 +79,7 @@ async def _carry(run: Run[MigrateArgs], facts: InstanceFacts, source: str, targe
 async def _arrive(db: Queries, run: Run[MigrateArgs]) -> None:
     """Its former addresses are nobody's before the former region has let go of them."""
     facts, region, now = (
-        await instances.lock_any(db, run.args.compute_id),
+        await instance_queries.lock_any(db, run.args.compute_id),
         run.args.region,
         run.clock.now(),
     )
@@ -117,7 +117,7 @@ async def _arrived(db: Queries, job: Job, args: MigrateArgs) -> None:
 async def _stays(db: Queries, job: Job, args: MigrateArgs) -> None:
     status: InstanceStatus = "running" if args.booted else "offline"
     await migration_queries.set_target(db, args.compute_id, None)
-    await instances.set_status(db, args.compute_id, status, job.finished or job.created)
+    await instance_queries.set_status(db, args.compute_id, status, job.finished or job.created)
 
 
 MIGRATE = JobKind(

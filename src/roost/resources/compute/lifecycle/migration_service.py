@@ -4,6 +4,7 @@ from roost.core.catalog import Catalog
 from roost.core.catalog.entries import RegionEntry
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.instance_queries import InstanceFacts, find
 from roost.core.limits.capacity import check_capacity
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
@@ -11,6 +12,7 @@ from roost.errors import Problem, invalid, invalid_fields
 from roost.resources.compute import transfer_service
 from roost.resources.compute.backups.queries import has_any
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.lifecycle import migration_queries, queries
 from roost.resources.compute.lifecycle.bodies import MigrateInstance, MigrationType
 from roost.resources.compute.lifecycle.migration_jobs import ACTION, MIGRATE, MigrateArgs
@@ -23,7 +25,6 @@ from roost.resources.compute.lifecycle.service import (
 )
 from roost.resources.compute.limits import check_grown
 from roost.resources.compute.neighbours import InstanceMaintenance
-from roost.resources.compute.queries import COMPUTE, InstanceFacts, find
 
 _FIELD = "region"
 _COLD = "Its addresses change with the region: it is powered off on the way, though not asked for."

@@ -10,8 +10,10 @@ Only workers of the former host work on the move, so that one that dies goes on 
 a new host that dies does not keep the guest off.
 """
 
+from roost.core import instance_queries
 from roost.core.hosts import queries as hosts
 from roost.core.hosts.links import Links, Parcel
+from roost.core.instance_queries import InstanceFacts, InstanceStatus
 from roost.core.neighbours import Neighbours
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
@@ -22,8 +24,6 @@ from roost.resources.compute import queries as instances
 from roost.resources.compute.jobs import becomes, settle
 from roost.resources.compute.leftover_jobs import call_off, drop_from
 from roost.resources.compute.locks import CreateArgs, engine_of, facts_of, on_instance, resource_of
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import GRACE, start_again, stop
 from roost.store import Queries
 
@@ -76,7 +76,7 @@ async def arrive(run: Run[MoveArgs]) -> Verdict:
 async def rehost(db: Queries, run: Run[MoveArgs]) -> None:
     """The instance, what hangs on it and its jobs are on the other host when the transaction ends;
     the former one drops its copies."""
-    facts = await instances.lock_any(db, run.args.compute_id)
+    facts = await instance_queries.lock_any(db, run.args.compute_id)
     if facts is None:
         raise Fatal("The instance is gone.")
     await drop_from(db, run.tools.services, facts, run.args.source)
@@ -98,11 +98,11 @@ async def _back_on(run: Run[MoveArgs]) -> Verdict:
 
 
 async def _stays(db: Queries, job: Job, args: MoveArgs) -> None:
-    facts = await instances.find(db, args.compute_id)
+    facts = await instance_queries.find(db, args.compute_id)
     here = facts is not None and facts.host == args.source
     status: InstanceStatus = "running" if args.booted and here else "offline"
     await instances.set_target_host(db, args.compute_id, None)
-    await instances.set_status(db, args.compute_id, status, job.finished or job.created)
+    await instance_queries.set_status(db, args.compute_id, status, job.finished or job.created)
 
 
 MOVE = JobKind(

@@ -2,19 +2,21 @@
 
 from dataclasses import dataclass
 
+from roost.core import instance_queries
 from roost.core.context import Context
 from roost.core.events import log
 from roost.core.hosts import queries as hosts
+from roost.core.instance_queries import InstanceFacts
 from roost.core.limits.capacity import choose_host, has_room
 from roost.core.limits.host import Promised
 from roost.errors import ShownError
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.leftover_jobs import left_on
 from roost.resources.compute.lifecycle.live_jobs import MOVE_LIVE
 from roost.resources.compute.lifecycle.move_jobs import MOVE, MoveArgs
 from roost.resources.compute.locks import is_worked_on
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
 
 _RESTING = ("running", "offline", "stopped")
 
@@ -42,7 +44,7 @@ async def begin_move(context: Context, compute_id: int, host: str | None, *, liv
     `live`: a guest that runs goes on running; else it is powered off, and booted again there.
     Raises MoveError and, where no host has room, ApiError 400.
     """
-    facts = await queries.lock_any(context.db, compute_id)
+    facts = await instance_queries.lock_any(context.db, compute_id)
     if facts is None:
         raise MoveError(f"there is no instance {compute_id}")
     if facts.status not in _RESTING or await is_worked_on(context, facts.id):

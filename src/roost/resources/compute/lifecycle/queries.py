@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from datetime import datetime
 
+from roost.core.instance_queries import InstanceStatus
 from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.lifecycle.rules import Specs
-from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
 

@@ -5,6 +5,7 @@ import base64
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.instance_queries import InstanceFacts
 from roost.core.limits.capacity import FULL
 from roost.core.neighbours import Neighbours
 from roost.errors import Problem, invalid, invalid_fields
@@ -14,13 +15,13 @@ from roost.resources.compute.configs.queries import SlotFacts
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.disks.service import check_image, set_password
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.lifecycle import jobs, queries, rules
 from roost.resources.compute.lifecycle.bodies import RebuildInstance, RescueDevices, ResizeInstance
 from roost.resources.compute.lifecycle.jobs import RebuildArgs, RescueArgs, ResizeArgs
 from roost.resources.compute.lifecycle.rules import Specs
 from roost.resources.compute.limits import check_resized
 from roost.resources.compute.neighbours import InstanceVolumes
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.compute.references import find_image, set_up_note
 from roost.resources.compute.rules import user_data_reason
 from roost.resources.compute.script_service import deploy

@@ -3,11 +3,12 @@
 import base64
 from ipaddress import IPv6Network
 
+from roost.core import instance_queries
 from roost.core.addresses import range_queries
 from roost.core.addresses.service import held_by
 from roost.core.addresses.share_queries import shared_with
 from roost.core.catalog import Catalog
-from roost.resources.compute import queries as instances
+from roost.core.instance_queries import InstanceFacts
 from roost.resources.compute import rules
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.records import SealedSetup
@@ -17,7 +18,6 @@ from roost.resources.compute.metadata.records import (
     NetworkDocument,
     SshKeysDocument,
 )
-from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box
 from roost.services import Services
 from roost.store import Queries
@@ -88,7 +88,7 @@ async def user_data(db: Queries, services: Services, compute_id: int, region: st
 
 
 async def _find(db: Queries, compute_id: int, region: str) -> InstanceFacts | None:
-    facts = await instances.find(db, compute_id)
+    facts = await instance_queries.find(db, compute_id)
     return facts if facts is not None and facts.region == region else None
 
 

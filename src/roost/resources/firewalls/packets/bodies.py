@@ -7,9 +7,9 @@ from pydantic import AfterValidator, ConfigDict, model_validator
 
 from roost.core.references import OfKind
 from roost.ids import MAX_ID
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.firewalls.engine import TransportProtocol
-from roost.resources.vpcs.queries import VPC
+from roost.resources.vpcs.entity import VPC
 from roost.web.bodies import Body
 from roost.web.checks import Refers
 from roost.web.fields import Between, ShortText, refuse

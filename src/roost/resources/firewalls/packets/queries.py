@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from roost.resources.compute.records import InstanceStatus
+from roost.core.instance_queries import InstanceStatus
 from roost.store import Queries
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_address, ip_network
 
 from roost.core.entities.records import Entity
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.network_engine import MAIL_PORTS
-from roost.resources.compute.queries import COMPUTE
 from roost.resources.firewalls.engine import RuleSet, TransportProtocol, first_match
 from roost.resources.firewalls.packets.records import (
     DecidingRuleRow,

@@ -12,7 +12,7 @@ from roost.core.addresses.share_queries import shared_with
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.errors import invalid
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.firewalls.packets import queries
 from roost.resources.firewalls.packets.bodies import ExplainPacket
 from roost.resources.firewalls.packets.records import Direction, PacketPathRow, PacketStepRow

@@ -1,0 +1,125 @@
+"""SQL of compute instances, as far as all groups need them: finding and holding one."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from roost.store import Queries
+
+InstanceStatus = Literal[
+    "running",
+    "offline",
+    "booting",
+    "rebooting",
+    "shutting_down",
+    "provisioning",
+    "deleting",
+    "migrating",
+    "rebuilding",
+    "cloning",
+    "restoring",
+    "stopped",
+    "billing_suspension",
+    "resizing",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceFacts:
+    """What jobs and rules need of a row."""
+
+    id: int
+    account_id: int
+    label: str
+    status: InstanceStatus
+    region: str
+    image: str | None
+    type: str
+    disk: int
+    memory: int
+    vcpus: int
+    ipv4: list[str]
+    ipv6: str | None
+    watchdog_enabled: bool
+    target_region: str | None
+    """Where a job moves it to."""
+    host: str
+    """On which it is."""
+    target_host: str | None
+    """Where a job moves it to."""
+    engine: str | None
+    """The name of the engine that holds the guest, or is to make it; None: not known yet."""
+    created: datetime
+    config_id: int | None
+    """Of the last boot, or of the one that is on its way."""
+    memory_limit: int
+    """MB, that config's; 0: none."""
+    user_data: bytes | None
+    """Sealed."""
+    version: int
+    """Another one after each change of the row."""
+
+
+_FACTS = """
+    select id, account_id, label, status, region, image, type, disk, memory, vcpus, ipv4, ipv6,
+        watchdog_enabled, target_region, host, target_host, engine, created, config_id, user_data,
+        xmin as version,
+        coalesce((select c.memory_limit from compute_config c where c.id = config_id), 0)
+            as memory_limit
+    from compute_instance
+"""
+
+
+async def lock(db: Queries, account_id: int, compute_id: int) -> InstanceFacts | None:
+    """The caller's instance, which nobody else changes until the end of the transaction."""
+    row = await db.fetchrow(
+        f"{_FACTS} where account_id = $1 and id = $2 for no key update", account_id, compute_id
+    )
+    return None if row is None else InstanceFacts(**row)
+
+
+async def find(db: Queries, compute_id: int) -> InstanceFacts | None:
+    """An instance of any account, for Roost's own work."""
+    row = await db.fetchrow(f"{_FACTS} where id = $1", compute_id)
+    return None if row is None else InstanceFacts(**row)
+
+
+async def find_many(db: Queries, ids: Collection[int]) -> dict[int, InstanceFacts]:
+    """Those of the ids that exist, of any account."""
+    rows = await db.fetch(f"{_FACTS} where id = any($1)", list(ids))
+    return {row["id"]: InstanceFacts(**row) for row in rows}
+
+
+async def lock_any(db: Queries, compute_id: int) -> InstanceFacts | None:
+    """An instance of any account, which nobody else changes until the end of the transaction."""
+    row = await db.fetchrow(f"{_FACTS} where id = $1 for no key update", compute_id)
+    return None if row is None else InstanceFacts(**row)
+
+
+async def on_host(
+    db: Queries, region: str, host: str, after: int, limit: int
+) -> list[InstanceFacts]:
+    """The next ones of the region that are on a host, by id."""
+    sql = f"{_FACTS} where region = $1 and host = $2 and id > $3 order by id limit $4"
+    rows = await db.fetch(sql, region, host, after, limit)
+    return [InstanceFacts(**row) for row in rows]
+
+
+async def set_status(db: Queries, compute_id: int, status: InstanceStatus, now: datetime) -> None:
+    """Write a status. What is being deleted stays so."""
+    await db.execute(
+        """
+        update compute_instance set status = $2, updated = $3
+        where id = $1 and status <> 'deleting'
+        """,
+        compute_id,
+        status,
+        now.replace(microsecond=0),
+    )
+
+
+async def existing(db: Queries, ids: list[int]) -> set[int]:
+    """Those of the ids that are instances."""
+    rows = await db.fetch("select id from compute_instance where id = any($1)", ids)
+    return {row["id"] for row in rows}

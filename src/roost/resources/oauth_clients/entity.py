@@ -1,0 +1,12 @@
+"""How events and records of other groups name OAuth clients."""
+
+from roost.core.entities.kind import EntityKind
+
+THUMBNAIL_URL = """
+    case when c.thumbnail is not null
+        then '/v4/account/oauth-clients/' || c.id || '/thumbnail' end as thumbnail_url
+    """
+"""SQL of the field in records, in terms of a client `c`."""
+
+
+OAUTH_CLIENT = EntityKind(name="oauth_client", path="/account/oauth-clients/{id}")
