@@ -24,7 +24,7 @@ Json = Any
 
 ENDPOINTS = tuple(REGISTRY)
 SCHEMAS = build_schemas(ENDPOINTS)
-REWRITES = compile_answers(LINODE, ENDPOINTS)
+REWRITES = compile_answers(LINODE, ENDPOINTS, SCHEMAS)
 OURS = re.compile(r"compute|roost", re.IGNORECASE)
 
 every = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda e: e.name)

@@ -17,7 +17,7 @@ from roost.web.registry import Array, Page
 
 ENDPOINTS = {endpoint.name: endpoint for endpoint in REGISTRY}
 SCHEMAS: dict[str, Json] = dict(build_schemas(ENDPOINTS.values()))
-REWRITES = compile_answers(LINODE, ENDPOINTS.values())
+REWRITES = compile_answers(LINODE, ENDPOINTS.values(), SCHEMAS)
 OURS = re.compile(r"compute|roost", re.IGNORECASE)
 
 HOSTILE = [

@@ -8,10 +8,11 @@ from tests.support.dialect import REGISTRY
 
 from roost.dialect.filters import compile_filters
 from roost.dialect.linode import LINODE
+from roost.web.openapi.schemas import build_schemas
 
 Json = Any
 
-FILTERS = compile_filters(LINODE, REGISTRY)
+FILTERS = compile_filters(LINODE, REGISTRY, build_schemas(REGISTRY))
 NONE = {"+and": [{"label": None}, {"label": {"+neq": None}}]}
 """What no volume passes."""
 

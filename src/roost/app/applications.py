@@ -5,7 +5,7 @@ They share everything but words: whoever has used up a limit at one has done so 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
@@ -24,6 +24,7 @@ from roost.core.spool import Spool
 from roost.dialect.documents import translate_document
 from roost.dialect.later.lists import later_endpoints
 from roost.dialect.listener import Listener
+from roost.dialect.operations import Operations, compile_operations
 from roost.dialect.table import Dialect
 from roost.oauth.passwords import PasswordChecker
 from roost.oauth.routes import build_routes
@@ -77,11 +78,12 @@ class Applications:
         if dialect is None:
             registry = self.edge.registry
             return self._server(self.edge, self.oauth, partial(build_document, registry))
-        registry = Registry(GROUPS.endpoints, later_endpoints(dialect))
+        operations = _operations_of(dialect)
+        registry = operations.registry
         edge = replace(self.edge, registry=registry)
         oauth = replace(self.oauth, any_query=dialect.any_redirect_query)
         server = self._server(edge, oauth, partial(translate_document, dialect, registry))
-        return Listener(dialect, registry, server, edge.max_body, self.roost.catalog)
+        return Listener(dialect, operations, server, edge.max_body, self.roost.catalog)
 
     def close(self) -> None:
         """Write what the access log still holds."""
@@ -96,3 +98,9 @@ class Applications:
         site = build_site(document, roost.metrics, Health(roost).check, monitors, beside)
         gated = api if self.lab is None else self.lab.gate.around(api)
         return Server(gated, site, roost.limiter)
+
+
+@cache
+def _operations_of(dialect: Dialect) -> Operations:
+    """Once in a process, however many servers it has: nothing in them changes."""
+    return compile_operations(dialect, Registry(GROUPS.endpoints, later_endpoints(dialect)))

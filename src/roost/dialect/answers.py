@@ -16,7 +16,7 @@ import orjson
 from roost.dialect import paths
 from roost.dialect.table import Added, Copied, Dialect, Value
 from roost.dialect.texts import exchange_scopes, say
-from roost.web.openapi.schemas import build_schemas, row_of
+from roost.web.openapi.schemas import row_of
 from roost.web.registry import Binary, Endpoint
 
 _PIECE, _MARGIN = 24_000, 1_000
@@ -55,10 +55,10 @@ class Fields:
         )
 
 
-def compile_answers(dialect: Dialect, endpoints: Iterable[Endpoint]) -> dict[str, Rewrite]:
+def compile_answers(
+    dialect: Dialect, endpoints: Iterable[Endpoint], schemas: Mapping[str, Schema]
+) -> dict[str, Rewrite]:
     """How the answer of each operation is changed; those whose is not are absent."""
-    endpoints = list(endpoints)
-    schemas = build_schemas(endpoints)
     found = {e.name: _compile(dialect, e, schemas) for e in endpoints}
     return {name: rewrite for name, rewrite in found.items() if rewrite is not None}
 

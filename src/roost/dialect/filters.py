@@ -14,7 +14,7 @@ from roost.dialect.answers import Rewrite, Schema, concerns, fields_of, shape_of
 from roost.dialect.requests import Json, value_back
 from roost.dialect.table import Dialect
 from roost.web.bodies import MAX_DEPTH
-from roost.web.openapi.schemas import build_schemas, row_of
+from roost.web.openapi.schemas import row_of
 from roost.web.registry import Endpoint
 
 _ORDER = ("+order_by", "+order")
@@ -37,10 +37,10 @@ ANY = object()
 """What is equal to whatever it is compared with."""
 
 
-def compile_filters(dialect: Dialect, endpoints: Iterable[Endpoint]) -> dict[str, Rewrite]:
+def compile_filters(
+    dialect: Dialect, endpoints: Iterable[Endpoint], schemas: Mapping[str, Schema]
+) -> dict[str, Rewrite]:
     """How the header is changed, by operation."""
-    endpoints = list(endpoints)
-    schemas = build_schemas(endpoints)
     return {
         each.name: partial(
             translate_filter,

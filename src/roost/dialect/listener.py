@@ -11,15 +11,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from roost.core.catalog import Catalog
 from roost.dialect import clusters, paths
-from roost.dialect.answers import Rewrite, compile_answers, is_missing, say_error
+from roost.dialect.answers import Rewrite, is_missing, say_error
 from roost.dialect.clusters import Clusters
-from roost.dialect.filters import compile_filters
 from roost.dialect.known import KnownAnswers
+from roost.dialect.operations import Operations
 from roost.dialect.requests import Json, back_path, depends, parse, translate_body
 from roost.dialect.table import Dialect
 from roost.dialect.texts import exchange_scopes, say
 from roost.web.docs import DOCUMENT_PATHS
-from roost.web.registry import Registry
 from roost.web.reply import Header
 
 _VERSIONS = ("/v4beta", "/v4")
@@ -57,22 +56,24 @@ class Listener:
     def __init__(
         self,
         dialect: Dialect,
-        registry: Registry,
+        operations: Operations,
         app: ASGIApp,
         max_body: int,
         catalog: Catalog,
     ) -> None:
         self._dialect = dialect
-        self._registry = registry
+        self._registry = operations.registry
         self._app = app
         self._max_body = max_body
         self._clusters = Clusters(catalog)
         # Few are different, and most answers have the same.
         self._said_scopes = lru_cache(1000)(partial(exchange_scopes, dialect))
-        rewrites = compile_answers(dialect, registry)
-        self._rewrites: Mapping[str, Rewrite] = self._clusters.added_to(rewrites, registry)
-        filters = compile_filters(dialect, registry)
-        self._filters: Mapping[str, Rewrite] = self._clusters.filters_of(filters, registry)
+        self._rewrites: Mapping[str, Rewrite] = self._clusters.added_to(
+            operations.answers, operations.registry
+        )
+        self._filters: Mapping[str, Rewrite] = self._clusters.filters_of(
+            operations.filters, operations.registry
+        )
         self._known = KnownAnswers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
