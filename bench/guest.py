@@ -18,10 +18,10 @@ import click
 from bench import machine
 from bench.results import Result
 from roost.app.images import build_image
+from roost.engines.qemu.host.kvm import accelerator
 from roost.engines.qemu.images.mini import MINI
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
-from roost.engines.qemu.kvm import accelerator
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.engine import DiskDevice, GuestSetup, InstanceSpec

@@ -20,11 +20,12 @@ from statistics import median
 import click
 
 from bench.results import Result
-from roost.engines.qemu.firewalls import NftablesFirewalls
+from roost.engines.qemu.host.programs import run
 from roost.engines.qemu.network.addressing import Addressing
 from roost.engines.qemu.network.compiled import JUMP, chain_name, compiled, packed
 from roost.engines.qemu.network.config import BRIDGE, NetworkConfig, tap_name
 from roost.engines.qemu.network.counting import guest_counters
+from roost.engines.qemu.network.engines import NftablesFirewalls
 from roost.engines.qemu.network.links import batch
 from roost.engines.qemu.network.namespace import enter, within
 from roost.engines.qemu.network.netlink import (
@@ -42,7 +43,6 @@ from roost.engines.qemu.network.netlink import (
     text,
 )
 from roost.engines.qemu.network.network import GuestNetwork
-from roost.engines.qemu.programs import run
 from roost.resources.compute.network_engine import GuestAddresses
 from roost.resources.firewalls.engine import FirewallSpec, Rule, RuleSet
 

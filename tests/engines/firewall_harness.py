@@ -15,8 +15,8 @@ from ipaddress import IPv4Interface, IPv6Network
 from pathlib import Path
 from typing import Protocol
 
-from roost.engines.qemu.firewalls import NftablesFirewalls
 from roost.engines.qemu.network.config import NetworkConfig, bridge_mac
+from roost.engines.qemu.network.engines import NftablesFirewalls
 from roost.engines.qemu.network.namespace import within
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.simulated.firewalls import Packet, SimulatedFirewalls

@@ -10,16 +10,16 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from roost.engines.qemu.command import Accelerator
-from roost.engines.qemu.firewalls import NftablesFirewalls
-from roost.engines.qemu.guests import Guest
+from roost.engines.qemu.boot.command import Accelerator
+from roost.engines.qemu.guests.directory import Guest
+from roost.engines.qemu.guests.monitor import connected
+from roost.engines.qemu.host.kvm import accelerator
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
-from roost.engines.qemu.kvm import accelerator
-from roost.engines.qemu.live import machines
-from roost.engines.qemu.monitor import connected
+from roost.engines.qemu.migration import machines
 from roost.engines.qemu.network.config import NetworkConfig
-from roost.engines.qemu.volumes import QemuVolumes
+from roost.engines.qemu.network.engines import NftablesFirewalls
+from roost.engines.qemu.volumes.engine import QemuVolumes
 from roost.resources.compute.engine import InstanceEngine, InstanceSpec
 from roost.resources.volumes.engine import VolumeEngine
 from tests.engines.harness import Harness, Pools, SimulatedHarness

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from roost.engines.qemu.command import Accelerator
+from roost.engines.qemu.boot.command import Accelerator
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.network.config import NetworkConfig

@@ -9,13 +9,13 @@ from tempfile import NamedTemporaryFile
 
 import pytest
 
-from roost.engines.qemu.diskfiles import DiskFile
-from roost.engines.qemu.guests import Guest
+from roost.engines.qemu.guests.directory import Guest
+from roost.engines.qemu.guests.disk_files import DiskFile
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.network.config import NetworkConfig, network_name, tap_name
-from roost.engines.qemu.volume_files import VolumeFile
-from roost.engines.qemu.volumes import QemuVolumes
+from roost.engines.qemu.volumes.engine import QemuVolumes
+from roost.engines.qemu.volumes.files import VolumeFile
 from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.engine import InstanceSpec
 from tests.engines.harness import Pools, claim_pools, until

@@ -17,8 +17,8 @@ from typing import Protocol
 
 from roost.clock import Clock
 from roost.core.catalog.entries import Uplink
-from roost.engines.qemu.firewalls import NftablesFirewalls
 from roost.engines.qemu.network.config import NetworkConfig, bridge_mac, vlans_name
+from roost.engines.qemu.network.engines import NftablesFirewalls
 from roost.engines.qemu.network.namespace import within
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.network.vpcs import gateway_mac

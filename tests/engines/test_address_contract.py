@@ -10,8 +10,8 @@ import pytest
 import pytest_asyncio
 
 from roost.clock import Clock
-from roost.engines.qemu.addresses import NftablesAddresses
 from roost.engines.qemu.network.config import tap_name
+from roost.engines.qemu.network.engines import NftablesAddresses
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.simulated.firewalls import Packet
 from roost.engines.simulated.instances import SimulatedInstances

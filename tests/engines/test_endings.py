@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from roost.engines.processes import Process
-from roost.engines.qemu.endings import Endings
-from roost.engines.qemu.guests import Guest
+from roost.engines.qemu.guests.directory import Guest
+from roost.engines.qemu.guests.endings import Endings
 
 _NOBODY = Process(2**22 + 1, "no such process")
 

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import pytest
 
 from roost.core.engine import EngineError
-from roost.engines.qemu.live.letters import Offered, Waiting
+from roost.engines.qemu.migration.messages import Offered, Waiting
 from roost.resources.compute.engine import InstanceSpec, VolumeDevice
 from roost.resources.compute.live_engine import Landing
 from roost.resources.firewalls.engine import FirewallSpec, Rule, RuleSet

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roost.engines.qemu.mounts import is_mounted
+from roost.engines.qemu.volumes.mounts import is_mounted
 
 _MB = 1 << 20
 _NEEDS_RECOVERY = (0x60, 0x4)

@@ -13,10 +13,10 @@ import pytest
 import pytest_asyncio
 
 from roost.core.engine import EngineError, FullError
-from roost.engines.qemu.backups import QemuBackups
-from roost.engines.qemu.diskfiles import DiskFile
-from roost.engines.qemu.disks import QemuDisks
-from roost.engines.qemu.guests import Guest
+from roost.engines.qemu.disks.backups import QemuBackups
+from roost.engines.qemu.disks.engine import QemuDisks
+from roost.engines.qemu.guests.directory import Guest
+from roost.engines.qemu.guests.disk_files import DiskFile
 from roost.resources.compute.disk_engine import DiskSpec, Filesystem
 from roost.resources.compute.engine import DiskDevice, NoDisksError
 from tests.engines.harness import ignore, root_disk

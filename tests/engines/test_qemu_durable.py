@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from roost.engines.qemu.diskfiles import Place
-from roost.engines.qemu.guests import Guest
-from roost.engines.qemu.volume_files import VolumeFile
+from roost.engines.qemu.guests.directory import Guest
+from roost.engines.qemu.guests.disk_files import Place
+from roost.engines.qemu.volumes.files import VolumeFile
 from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.volumes.engine import VolumeSpec
 from tests.engines.harness import ignore, root_disk

@@ -17,8 +17,10 @@ import pytest_asyncio
 from structlog.testing import capture_logs
 
 from roost.core.engine import EngineError
-from roost.engines.qemu import guests, instances, launch
-from roost.engines.qemu.guests import CONSOLE, Guest
+from roost.engines.qemu import instances
+from roost.engines.qemu.boot import launch
+from roost.engines.qemu.guests import directory as guests
+from roost.engines.qemu.guests.directory import CONSOLE, Guest
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.prerequisites import check

@@ -12,10 +12,11 @@ import pytest
 import pytest_asyncio
 
 from roost.core.engine import EngineError
-from roost.engines.qemu import live_copies, monitor
-from roost.engines.qemu.guests import Guest
-from roost.engines.qemu.monitor import connected
-from roost.engines.qemu.volume_files import VolumeFile, holders
+from roost.engines.qemu.disks import live_copies
+from roost.engines.qemu.guests import monitor
+from roost.engines.qemu.guests.directory import Guest
+from roost.engines.qemu.guests.monitor import connected
+from roost.engines.qemu.volumes.files import VolumeFile, holders
 from roost.resources.compute.disk_engine import DiskSpec, Progress
 from roost.resources.compute.engine import DiskDevice
 from roost.resources.volumes.engine import VolumeSpec, VolumeState

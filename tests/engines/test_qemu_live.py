@@ -11,11 +11,11 @@ import pytest
 import pytest_asyncio
 
 from roost.core.engine import EngineError
-from roost.engines.qemu import live_copies
-from roost.engines.qemu.disk_copies import sink
-from roost.engines.qemu.diskfiles import Place
-from roost.engines.qemu.guests import Guest
-from roost.engines.qemu.live_copies import Sink
+from roost.engines.qemu.disks import live_copies
+from roost.engines.qemu.disks.copies import sink
+from roost.engines.qemu.disks.live_copies import Sink
+from roost.engines.qemu.guests.directory import Guest
+from roost.engines.qemu.guests.disk_files import Place
 from roost.resources.compute.disk_engine import DiskSpec, Progress
 from roost.resources.compute.engine import DiskDevice, InstanceSpec
 from roost.secrets import hash_guest_password

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from roost.engines.qemu.firewalls import NftablesFirewalls
-from roost.engines.qemu.metadata import QemuMetadata
 from roost.engines.qemu.network.config import METADATA, NetworkConfig
+from roost.engines.qemu.network.engines import NftablesFirewalls, QemuMetadata
 from roost.engines.qemu.network.namespace import within
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.resources.compute.network_engine import VpcLink

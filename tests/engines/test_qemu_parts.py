@@ -14,13 +14,16 @@ import pytest
 
 from roost.core.engine import EngineError
 from roost.engines.processes import Process, find_process, search_process
-from roost.engines.qemu import kvm, launch
-from roost.engines.qemu.boots import Boot
-from roost.engines.qemu.command import Machine, command
-from roost.engines.qemu.devices import volume_drive
-from roost.engines.qemu.diskfiles import DiskFile, Place, disk_ids
-from roost.engines.qemu.guests import CONSOLE, Guest
-from roost.engines.qemu.launch import KvmError
+from roost.engines.qemu.boot import launch
+from roost.engines.qemu.boot.boots import Boot
+from roost.engines.qemu.boot.command import Machine, command
+from roost.engines.qemu.boot.launch import KvmError
+from roost.engines.qemu.guests.devices import volume_drive
+from roost.engines.qemu.guests.directory import CONSOLE, Guest
+from roost.engines.qemu.guests.disk_files import DiskFile, Place, disk_ids
+from roost.engines.qemu.guests.usage import read_console, trim_consoles
+from roost.engines.qemu.host import kvm
+from roost.engines.qemu.host.programs import BusyError, failure, run
 from roost.engines.qemu.network.config import (
     NetworkConfig,
     bridge_mac,
@@ -28,8 +31,6 @@ from roost.engines.qemu.network.config import (
     ipv6_link,
     network_name,
 )
-from roost.engines.qemu.programs import BusyError, failure, run
-from roost.engines.qemu.usage import read_console, trim_consoles
 from tests.engines.harness import Pools
 
 _SLEEP = "import time; time.sleep(60)"

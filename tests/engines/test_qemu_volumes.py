@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from roost.core.engine import EngineError
-from roost.engines.qemu import volumes
-from roost.engines.qemu.volume_files import VolumeFile
+from roost.engines.qemu.volumes import engine as volumes
+from roost.engines.qemu.volumes.files import VolumeFile
 from roost.resources.compute.engine import InstanceSpec, MountedError, VolumeDevice
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from tests.engines.conftest import ids

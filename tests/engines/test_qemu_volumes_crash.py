@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from roost.engines.qemu.images.store import ImageStore
-from roost.engines.qemu.volume_files import VolumeFile, holders
+from roost.engines.qemu.volumes.files import VolumeFile, holders
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from tests.engines.harness import Pools, ignore, root_disk
 from tests.engines.qemu_host import QemuHarness, open_qemu

@@ -11,8 +11,8 @@ from roost.core.engine import EngineError
 from roost.endings import NOTHING_SAID, Ending, last_words
 from roost.engines.mariadb import programs as mariadb
 from roost.engines.messages.command import CommandSender
-from roost.engines.qemu import parcels
-from roost.engines.qemu import programs as qemu
+from roost.engines.qemu.host import parcels
+from roost.engines.qemu.host import programs as qemu
 from roost.engines.qemu.images import commands as images
 from roost.errors import ShownError
 

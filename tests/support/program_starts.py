@@ -11,7 +11,7 @@ from pathlib import Path
 import uvloop
 
 from roost.engines.attachments.bucket import AttachmentBucket
-from roost.engines.qemu.programs import run
+from roost.engines.qemu.host.programs import run
 from roost.engines.seaweedfs.cluster import Cluster
 from roost.engines.seaweedfs.objects import SeaweedObjects
 from roost.engines.seaweedfs.server import ROOT, Server

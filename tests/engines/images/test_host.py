@@ -4,9 +4,9 @@ import subprocess
 import sys
 import time
 
+from roost.engines.qemu.host.kvm import accelerator
 from roost.engines.qemu.images.initrd import in_load_order
 from roost.engines.qemu.images.packages import IMAGE_PACKAGES, QEMU_PACKAGES, missing_packages
-from roost.engines.qemu.kvm import accelerator
 
 DEPENDENCIES = """\
 k/virtio_scsi.ko: k/scsi_mod.ko k/scsi_common.ko k/virtio.ko k/virtio_ring.ko
@@ -48,7 +48,7 @@ async def test_the_accelerator_is_tried_once() -> None:
 
 async def test_the_probe_says_by_its_exit_status_whether_kvm_runs_guests() -> None:
     probe = subprocess.run(
-        [sys.executable, "-m", "roost.engines.qemu.kvm"], timeout=30, capture_output=True
+        [sys.executable, "-m", "roost.engines.qemu.host.kvm"], timeout=30, capture_output=True
     )
     assert (probe.returncode == 0) == (await accelerator() == "kvm")
     assert probe.stderr == b""

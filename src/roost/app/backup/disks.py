@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 from roost.app.backup.archive import Reader, Writer
 from roost.app.backup.manifest import DISKS, IMAGES, LIST_SUFFIX
 from roost.app.backup.pieces import Contents, Pieces
+from roost.engines.qemu.disks.saving import saved_files, settle
 from roost.engines.qemu.images.store import INFO, ImageInfo, ImageStore
-from roost.engines.qemu.saving import saved_files, settle
 from roost.settings import Settings
 from roost.threads import DISK
 

@@ -1,0 +1,1 @@
+"""Guests as QEMU processes of this host, with their disks, volumes, images and networks."""

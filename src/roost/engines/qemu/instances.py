@@ -17,38 +17,36 @@ import structlog
 
 from roost.core.engine import EngineError, Health, Host
 from roost.engines.locks import locked
-from roost.engines.qemu.addresses import NftablesAddresses
-from roost.engines.qemu.backups import QemuBackups
-from roost.engines.qemu.boots import Boot, arranged
-from roost.engines.qemu.captures import QemuImages
-from roost.engines.qemu.command import Accelerator, Machine
-from roost.engines.qemu.disks import QemuDisks
-from roost.engines.qemu.endings import Endings
-from roost.engines.qemu.guests import (
+from roost.engines.qemu.boot.boots import Boot, arranged
+from roost.engines.qemu.boot.command import Accelerator, Machine
+from roost.engines.qemu.boot.launch import KvmError, launch, runs
+from roost.engines.qemu.boot.setups import make_rescue, remove_rescue, write_setup
+from roost.engines.qemu.disks.backups import QemuBackups
+from roost.engines.qemu.disks.captures import QemuImages
+from roost.engines.qemu.disks.engine import QemuDisks
+from roost.engines.qemu.guests.directory import (
     TERMINAL,
     Guest,
     all_guests,
     arriving_ids,
     running_guests,
 )
+from roost.engines.qemu.guests.endings import Endings
+from roost.engines.qemu.guests.power import kill, power_off
+from roost.engines.qemu.guests.sockets import reach
+from roost.engines.qemu.guests.usage import read_console, read_counters, trim_consoles
+from roost.engines.qemu.guests.users import open_directory
+from roost.engines.qemu.host.files import move
+from roost.engines.qemu.host.parcels import pack, unpack
+from roost.engines.qemu.host.programs import failure, faults, patiently
+from roost.engines.qemu.host.room import read_host
 from roost.engines.qemu.images.store import ImageStore
-from roost.engines.qemu.launch import KvmError, launch, runs
-from roost.engines.qemu.live.engine import QemuLive
-from roost.engines.qemu.metadata import QemuMetadata
-from roost.engines.qemu.moves import move
+from roost.engines.qemu.migration.engine import QemuLive
 from roost.engines.qemu.network.config import NetworkConfig
+from roost.engines.qemu.network.engines import NftablesAddresses, QemuMetadata, VxlanOverlay
 from roost.engines.qemu.network.network import GuestNetwork
-from roost.engines.qemu.overlays import VxlanOverlay
-from roost.engines.qemu.parcels import pack, unpack
-from roost.engines.qemu.power import kill, power_off
 from roost.engines.qemu.prerequisites import check, qemu_version
-from roost.engines.qemu.programs import failure, faults, patiently
-from roost.engines.qemu.room import read_host
-from roost.engines.qemu.setups import make_rescue, remove_rescue, write_setup
-from roost.engines.qemu.sockets import reach
-from roost.engines.qemu.usage import read_console, read_counters, trim_consoles
-from roost.engines.qemu.users import open_directory
-from roost.engines.qemu.volume_files import holders
+from roost.engines.qemu.volumes.files import holders
 from roost.resources.compute.engine import (
     Counters,
     DiskDevice,

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from roost.core.engine import EngineError
-from roost.engines.qemu.command import PROGRAM
+from roost.engines.qemu.boot.command import PROGRAM
+from roost.engines.qemu.guests.users import users_exist
+from roost.engines.qemu.host.programs import run
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.network.rules import BASE
-from roost.engines.qemu.programs import run
-from roost.engines.qemu.users import users_exist
 
 _PACKAGES = {
     PROGRAM: "qemu-system-x86",

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from roost.core.catalog.entries import RegionEntry
 from roost.core.planes import Provider, Site
-from roost.engines.qemu.firewalls import NftablesFirewalls
+from roost.engines.qemu.host.kvm import accelerator
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
-from roost.engines.qemu.kvm import accelerator
 from roost.engines.qemu.network.config import NetworkConfig
+from roost.engines.qemu.network.engines import NftablesFirewalls
 from roost.engines.qemu.prerequisites import check
-from roost.engines.qemu.volumes import QemuVolumes
+from roost.engines.qemu.volumes.engine import QemuVolumes
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallEngine
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine

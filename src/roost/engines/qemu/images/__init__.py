@@ -1,0 +1,1 @@
+"""Images of guests: built, fetched, imported and kept on the host."""

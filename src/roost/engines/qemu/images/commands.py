@@ -1,4 +1,4 @@
-"""Running the system's programs while an image is made."""
+"""Running the system's programs while an image is made, and making its root disk."""
 
 import asyncio
 import os
@@ -47,3 +47,15 @@ async def run(*command: str | Path, cwd: Path | None = None, feed: bytes | None 
 def _failure(ending: Ending) -> str:
     words = " / ".join(ending.said.splitlines()[-3:]) or NOTHING_SAID
     return f"{ending.program} {ending.how if ending.is_silent else 'failed'}: {words}"
+
+
+async def make_disk(tree: Path, target: Path, size: int, label: str) -> None:
+    """Write a qcow2 of `size` MB at `target`: one ext4 file system with the files of `tree`.
+
+    It can grow to 1 TB while it is mounted.
+    """
+    raw = target.with_suffix(".raw")
+    layout = ("-b", "4096", "-E", "lazy_itable_init=1,resize=268435456")
+    await run("mkfs.ext4", "-q", "-F", "-L", label, *layout, "-d", tree, raw, f"{size}M")
+    await run("qemu-img", "convert", "-f", "raw", "-O", "qcow2", raw, target)
+    raw.unlink()

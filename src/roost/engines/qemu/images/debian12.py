@@ -10,8 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from roost.engines.qemu.images import apt
-from roost.engines.qemu.images.commands import IN_OWN_MOUNTS, run
-from roost.engines.qemu.images.disks import make_disk
+from roost.engines.qemu.images.commands import IN_OWN_MOUNTS, make_disk, run
 from roost.engines.qemu.images.initrd import kernel_release, pack_initrd
 from roost.engines.qemu.images.store import INITRD, KERNEL, ROOT, Draft, ImageInfo
 from roost.threads import DISK

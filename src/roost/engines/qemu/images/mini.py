@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from roost.engines.qemu.images import apt
-from roost.engines.qemu.images.commands import run
-from roost.engines.qemu.images.disks import make_disk
+from roost.engines.qemu.images.commands import make_disk, run
 from roost.engines.qemu.images.guest import lines, place
 from roost.engines.qemu.images.initrd import kernel_release, pack_initrd
 from roost.engines.qemu.images.store import INITRD, KERNEL, ROOT, Draft, ImageInfo

@@ -21,7 +21,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from roost.engines.locks import locked
-from roost.engines.qemu.durable import sync
+from roost.engines.qemu.host.files import sync
 from roost.engines.qemu.images.commands import ImageError
 from roost.settings import Settings
 from roost.threads import DISK

@@ -18,11 +18,11 @@ from pydantic import BaseModel, TypeAdapter
 
 from roost.core.engine import EngineError
 from roost.engines.locks import locked
+from roost.engines.qemu.host.programs import run
 from roost.engines.qemu.network.config import BRIDGE, GUEST_METRIC
 from roost.engines.qemu.network.links import batch, forget_routes
 from roost.engines.qemu.network.namespace import namespace_path, read_taps, within
 from roost.engines.qemu.network.rules import BASE, TABLE, chain_of, guest_rules, no_guest_rules
-from roost.engines.qemu.programs import run
 from roost.resources.compute.network_engine import GuestAddresses
 from roost.threads import DISK
 

@@ -5,9 +5,9 @@ from ipaddress import IPv6Network
 from pathlib import Path
 
 from roost.engines.processes import Process, find_process, search_process
+from roost.engines.qemu.host.programs import run
 from roost.engines.qemu.network.config import BRIDGE
 from roost.engines.qemu.network.namespace import namespace_path
-from roost.engines.qemu.programs import run
 from roost.threads import DISK
 
 _PID_FILE = "dnsmasq.pid"

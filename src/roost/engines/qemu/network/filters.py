@@ -16,12 +16,12 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from roost.engines.locks import locked
+from roost.engines.qemu.host.programs import failure, run
 from roost.engines.qemu.network import tables
 from roost.engines.qemu.network.config import network_name, vpc_name, vpc_names
 from roost.engines.qemu.network.namespace import namespace_path, within
 from roost.engines.qemu.network.rules import inside_firewalls
 from roost.engines.qemu.network.tables import Held, NoTableError
-from roost.engines.qemu.programs import failure, run
 from roost.resources.firewalls.engine import FirewallSpec, FirewallState
 from roost.threads import DISK
 

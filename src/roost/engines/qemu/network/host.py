@@ -4,7 +4,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 
 from pydantic import BaseModel, TypeAdapter
 
-from roost.engines.qemu.programs import run
+from roost.engines.qemu.host.programs import run
 
 Network = IPv4Network | IPv6Network
 

@@ -6,6 +6,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 
 from roost.core.engine import EngineError
+from roost.engines.qemu.host.programs import failure, run
 from roost.engines.qemu.network.config import (
     BRIDGE,
     METADATA,
@@ -20,7 +21,6 @@ from roost.engines.qemu.network.config import (
 from roost.engines.qemu.network.host import Network, devices
 from roost.engines.qemu.network.namespace import namespace_path, open_tap, within
 from roost.engines.qemu.network.shaping import shape
-from roost.engines.qemu.programs import failure, run
 
 _DOING = "The network could not be set up"
 _NETWORKS = Path("/proc/thread-self/net")

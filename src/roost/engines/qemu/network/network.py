@@ -16,6 +16,7 @@ import structlog
 
 from roost.core.engine import EngineError
 from roost.engines.locks import locked
+from roost.engines.qemu.host.programs import failure, run
 from roost.engines.qemu.network.addressing import Addressing
 from roost.engines.qemu.network.advertiser import ensure_advertiser, stop_advertiser
 from roost.engines.qemu.network.announcing import Announcement, announce
@@ -63,7 +64,6 @@ from roost.engines.qemu.network.spoofing import read_dropped
 from roost.engines.qemu.network.uplink import HostUplink
 from roost.engines.qemu.network.vlans import VlanSegments
 from roost.engines.qemu.network.vpcs import VpcNetworks
-from roost.engines.qemu.programs import failure, run
 from roost.resources.compute.engine import InstanceSpec
 from roost.resources.compute.network_engine import (
     GuestAddresses,

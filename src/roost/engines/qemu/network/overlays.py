@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from roost.engines.qemu.host.programs import run
 from roost.engines.qemu.network.config import (
     NetworkConfig,
     network_name,
@@ -36,7 +37,6 @@ from roost.engines.qemu.network.tunnels import (
     settings,
     vlan_port_name,
 )
-from roost.engines.qemu.programs import run
 from roost.resources.compute.live_engine import HostAddress
 from roost.resources.compute.overlay_engine import Overlay, RemoteAddress
 from roost.threads import DISK

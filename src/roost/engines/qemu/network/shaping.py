@@ -9,8 +9,8 @@ import socket
 import structlog
 
 from roost.core.engine import EngineError
+from roost.engines.qemu.host.programs import run
 from roost.engines.qemu.network.namespace import within
-from roost.engines.qemu.programs import run
 
 _log = structlog.get_logger(__name__)
 

@@ -11,8 +11,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
+from roost.engines.qemu.host.programs import run
 from roost.engines.qemu.network.config import CABLES
-from roost.engines.qemu.programs import run
 from roost.resources.compute.live_engine import HostAddress
 
 PORT = 4789

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
 
+from roost.engines.qemu.host.programs import failure, run
 from roost.engines.qemu.network.config import CABLES, UPLINK, NetworkConfig
 from roost.engines.qemu.network.host import devices
 from roost.engines.qemu.network.namespace import on_host, within
 from roost.engines.qemu.network.netlink import count_rules
-from roost.engines.qemu.programs import failure, run
 
 _DOING = "The way out of the region could not be set up"
 

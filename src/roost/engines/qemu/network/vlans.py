@@ -6,13 +6,13 @@ what has no rules: addresses inside are the guests' own affair.
 
 from pathlib import Path
 
+from roost.engines.qemu.host.programs import run
 from roost.engines.qemu.network.config import side_tap_name, vlan_bridge_name, vlans_name
 from roost.engines.qemu.network.host import masters
 from roost.engines.qemu.network.links import batch, ensure_namespace, take_tap
 from roost.engines.qemu.network.namespace import namespace_path, set_up_silence
 from roost.engines.qemu.network.overlays import Overlays
 from roost.engines.qemu.network.rules import BASE, no_port_rules, port_rules, refused
-from roost.engines.qemu.programs import run
 from roost.resources.compute.network_engine import VlanLink
 
 MAX_LINKS = 3

@@ -9,6 +9,7 @@ noted in a file, by which it is undone before its next start; a VPC goes with it
 from functools import partial
 from pathlib import Path
 
+from roost.engines.qemu.host.programs import run
 from roost.engines.qemu.network.config import (
     GUEST_METRIC,
     METADATA,
@@ -45,7 +46,6 @@ from roost.engines.qemu.network.vpc_ports import (
     write_port,
 )
 from roost.engines.qemu.network.vpc_rules import ROUTER_RULES, frame_rules, nat_rules, no_nat_rules
-from roost.engines.qemu.programs import run
 from roost.resources.compute.engine import InstanceSpec
 from roost.resources.compute.network_engine import VpcLink
 from roost.threads import DISK

@@ -1,0 +1,1 @@
+"""What a guest starts with, and starting it."""

@@ -1,0 +1,1 @@
+"""Disks of guests: made, resized, copied, backed up, and made images of."""

@@ -1,0 +1,1 @@
+"""What the host gives to guests: its programs, files and room."""

@@ -1,0 +1,1 @@
+"""Live migration: guests that go to another host while they run."""
