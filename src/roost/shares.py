@@ -31,7 +31,7 @@ def current_account() -> int | None:
     return _ACCOUNT.get()
 
 
-class Waiting(Generic[T]):
+class Queues(Generic[T]):
     """Who waits for one of `size` places. Not safe between threads."""
 
     def __init__(self, size: int) -> None:
@@ -84,7 +84,7 @@ class Places:
     """Of which `size` can be held at the same time."""
 
     def __init__(self, size: int) -> None:
-        self._waiting: Waiting[asyncio.Future[None]] = Waiting(size)
+        self._waiting: Queues[asyncio.Future[None]] = Queues(size)
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:

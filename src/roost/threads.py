@@ -15,7 +15,7 @@ from contextvars import copy_context
 from queue import SimpleQueue
 from typing import ParamSpec, TypeVar
 
-from roost.shares import Waiting, current_account
+from roost.shares import Queues, current_account
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,7 +28,7 @@ class Threads:
         self._name = name
         self._started = 0
         self._lock = threading.Lock()
-        self._waiting: Waiting[Callable[[], None]] = Waiting(size)
+        self._waiting: Queues[Callable[[], None]] = Queues(size)
         self._work: SimpleQueue[tuple[int | None, Callable[[], None]]] = SimpleQueue()
         """Whose turn it is, each with a thread that is free or about to start."""
 

@@ -16,7 +16,7 @@ from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.namespace import enter
-from roost.resources.compute.live_engine import Landing
+from roost.resources.compute.live_engine import Destination
 from tests.engines.harness import ignore
 
 
@@ -30,7 +30,7 @@ class Task(BaseModel):
     ipv6: IPv6Interface
     accelerator: Accelerator
     compute_id: int
-    landing: str
+    destination: str
     step: Literal["send"] = "send"
 
 
@@ -39,7 +39,7 @@ async def _work(task: Task) -> None:
     engine = QemuInstances(task.state_dir, ImageStore(task.images), network, task.accelerator)
     sys.stdout.write("begins\n")
     sys.stdout.flush()
-    await engine.live.send(task.compute_id, Landing(task.landing), None, ignore)
+    await engine.live.send(task.compute_id, Destination(task.destination), None, ignore)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 
 from roost.core.engine import EngineError
 from roost.resources.compute.engine import InstanceSpec, VolumeDevice
-from roost.resources.compute.live_engine import Landing, UnfitError
+from roost.resources.compute.live_engine import Destination, UnfitError
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from tests.engines.conftest import ids
 from tests.engines.harness import claim_pools, ignore, root_disk
@@ -56,7 +56,7 @@ def spec(pair: AnyPair, volume: VolumeSpec) -> Iterator[InstanceSpec]:
         each.run(each.volumes.delete(volume.id))
 
 
-def expect(pair: AnyPair, spec: InstanceSpec) -> Landing:
+def expect(pair: AnyPair, spec: InstanceSpec) -> Destination:
     """Up to where it can be sent."""
     offer = pair.here.run(pair.here.engine.live.offer(spec.id, pair.here.address))
     receive = pair.there.engine.live.receive(spec, offer, pair.there.address)
@@ -64,7 +64,7 @@ def expect(pair: AnyPair, spec: InstanceSpec) -> Landing:
 
 
 def send(
-    pair: AnyPair, spec: InstanceSpec, landing: Landing, limit: int | None = None
+    pair: AnyPair, spec: InstanceSpec, destination: Destination, limit: int | None = None
 ) -> list[int]:
     """What was told of how far it is."""
     seen: list[int] = []
@@ -72,7 +72,7 @@ def send(
     async def progress(percent: int) -> None:
         seen.append(percent)
 
-    pair.here.run(pair.here.engine.live.send(spec.id, landing, limit, progress))
+    pair.here.run(pair.here.engine.live.send(spec.id, destination, limit, progress))
     return seen
 
 
@@ -83,10 +83,10 @@ def ids_of(host: LiveHost) -> list[int]:
 def test_a_guest_goes_on_there(pair: AnyPair, spec: InstanceSpec, volume: VolumeSpec) -> None:
     here, there = pair.here, pair.there
     before = here.run(here.engine.inspect(spec.id))
-    landing = expect(pair, spec)
+    destination = expect(pair, spec)
     assert here.runs(spec.id)
     assert spec.id not in ids_of(there)
-    told = send(pair, spec, landing)
+    told = send(pair, spec, destination)
     assert told == sorted(told)
     assert all(0 <= each <= 100 for each in told)
     assert not here.runs(spec.id)
@@ -112,10 +112,10 @@ def test_one_that_is_turned_away_goes_on_here(
     pair: AnyPair, spec: InstanceSpec, volume: VolumeSpec
 ) -> None:
     here, there = pair.here, pair.there
-    landing = expect(pair, spec)
+    destination = expect(pair, spec)
     there.run(there.engine.live.turn_away(spec.id))
     with pytest.raises(EngineError, match="could not be moved"):
-        send(pair, spec, landing)
+        send(pair, spec, destination)
     here.run(here.engine.live.stay(spec.id))
     assert here.runs(spec.id)
     assert there.remains(spec.id) == []
@@ -149,9 +149,9 @@ def test_one_that_was_sent_can_still_stay(
 def test_every_step_may_be_repeated(pair: AnyPair, spec: InstanceSpec) -> None:
     here, there = pair.here, pair.there
     expect(pair, spec)
-    landing = expect(pair, spec)
-    send(pair, spec, landing)
-    assert send(pair, spec, landing) == []
+    destination = expect(pair, spec)
+    send(pair, spec, destination)
+    assert send(pair, spec, destination) == []
     for _ in range(2):
         there.run(there.engine.live.enter(spec))
     assert there.runs(spec.id)
@@ -169,8 +169,8 @@ def test_one_that_has_come_goes_back(pair: AnyPair, spec: InstanceSpec, volume: 
     there.run(there.engine.live.enter(spec))
     here.run(here.engine.delete(spec.id))
     offer = there.run(there.engine.live.offer(spec.id, there.address))
-    landing = here.run(here.engine.live.receive(spec, offer, here.address))
-    there.run(there.engine.live.send(spec.id, landing, None, ignore))
+    destination = here.run(here.engine.live.receive(spec, offer, here.address))
+    there.run(there.engine.live.send(spec.id, destination, None, ignore))
     here.run(here.engine.live.enter(spec))
     there.run(there.engine.delete(spec.id))
     assert here.runs(spec.id)
@@ -213,8 +213,8 @@ def test_one_that_is_there_is_not_received_over(pair: AnyPair, spec: InstanceSpe
 
 def test_one_goes_on_here_when_its_move_is_cancelled(pair: AnyPair, spec: InstanceSpec) -> None:
     here, there = pair.here, pair.there
-    landing = expect(pair, spec)
-    here.run(_cancelled(here.engine.live.send(spec.id, landing, 1 << 20, ignore)))
+    destination = expect(pair, spec)
+    here.run(_cancelled(here.engine.live.send(spec.id, destination, 1 << 20, ignore)))
     assert here.runs(spec.id)
     there.run(there.engine.live.turn_away(spec.id))
     assert there.remains(spec.id) == []

@@ -17,9 +17,9 @@ from typing import Literal, get_args
 import pytest
 
 from roost.core.engine import EngineError
-from roost.engines.qemu.migration.messages import Offered, Waiting
+from roost.engines.qemu.migration.messages import Offered, Receiver
 from roost.resources.compute.engine import InstanceSpec, VolumeDevice
-from roost.resources.compute.live_engine import Landing
+from roost.resources.compute.live_engine import Destination
 from roost.resources.firewalls.engine import FirewallSpec, Rule, RuleSet
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from tests.engines.harness import claim_pools, ignore, root_disk, until
@@ -82,17 +82,17 @@ class Story:
         before, on_volume, after = map(int, counts)
         return boot, before, before - 1 <= on_volume <= after
 
-    def expect(self) -> Landing:
+    def expect(self) -> Destination:
         self.there.run(self.there.volumes.create(VOLUME))
         offer = self.here.run(self.here.engine.live.offer(ID, self.here.address))
         receive = self.there.engine.live.receive(self.spec, offer, self.there.address)
-        landing = self.there.run(receive)
+        destination = self.there.run(receive)
         self.there.run(self.there.firewalls.apply(firewall(self.spec)))
         self.there.answers_for(self.spec)
-        return landing
+        return destination
 
-    def send(self, landing: Landing) -> None:
-        self.here.run(self.here.engine.live.send(ID, landing, None, ignore))
+    def send(self, destination: Destination) -> None:
+        self.here.run(self.here.engine.live.send(ID, destination, None, ignore))
 
     def arrive(self) -> None:
         """What follows once the books say that it is there."""
@@ -171,8 +171,8 @@ def test_a_guest_that_counts_goes_there_and_back(story: Story) -> None:
     for number in range(ROUNDS):
         before = story.seen()
         with Pinger(story.pair.world.name, ipv4(story.spec)) as pinger:
-            landing = story.expect()
-            story.send(landing)
+            destination = story.expect()
+            story.send(destination)
             story.arrive()
             after = story.seen()
         assert after[0] == before[0], "it was started anew"
@@ -209,18 +209,18 @@ def test_one_that_has_come_boots_again(story: Story) -> None:
 @pytest.mark.parametrize("number", range(max(ROUNDS, len(VICTIMS))))
 def test_one_guest_runs_whatever_is_killed(story: Story, number: int) -> None:
     victim, wait = VICTIMS[number % len(VICTIMS)], random.uniform(0, 2.5)
-    landing = story.expect()
+    destination = story.expect()
     here, there = story.here, story.there
     outcome = "gone"
     if victim == "sender's worker":
-        _send_until_killed(story, landing, wait)
+        _send_until_killed(story, destination, wait)
         outcome = "gone on"
-        _try(story, landing)
+        _try(story, destination)
     else:
         struck = here if victim == "sender's QEMU" else there
         timer = threading.Timer(wait, struck.die, (ID,))
         timer.start()
-        _try(story, landing)
+        _try(story, destination)
         timer.join()
     if story.here is here:
         outcome = "stayed"
@@ -236,14 +236,14 @@ def test_one_guest_runs_whatever_is_killed(story: Story, number: int) -> None:
 
 def test_who_has_no_key_is_turned_down(story: Story) -> None:
     """And the guest goes on."""
-    landing = Waiting.model_validate_json(story.expect())
-    stranger = landing.model_copy(update={"secret": "0" * 64})
+    destination = Receiver.model_validate_json(story.expect())
+    stranger = destination.model_copy(update={"secret": "0" * 64})
     before = story.seen()
     with pytest.raises(EngineError, match="could not be moved"):
-        story.send(Landing(stranger.model_dump_json()))
+        story.send(Destination(stranger.model_dump_json()))
     assert story.here.runs(ID)
     offered = story.here.run(story.here.engine.live.offer(ID, story.here.address))
-    assert landing.secret not in repr(landing)
+    assert destination.secret not in repr(destination)
     assert Offered.model_validate_json(offered).secret not in repr(
         Offered.model_validate_json(offered)
     )
@@ -267,17 +267,17 @@ def reaches(story: Story, port: int) -> bool:
     return "refused" in story.pair.world.program(sys.executable, "-c", probe, address, str(port))
 
 
-def _try(story: Story, landing: Landing) -> None:
+def _try(story: Story, destination: Destination) -> None:
     """As a job does it that goes on until all is undone, or done."""
     try:
-        story.send(landing)
+        story.send(destination)
     except EngineError:
         story.give_up()
     else:
         story.arrive()
 
 
-def _send_until_killed(story: Story, landing: Landing, wait: float) -> None:
+def _send_until_killed(story: Story, destination: Destination, wait: float) -> None:
     task = Task(
         namespace=story.here.host.name,
         state_dir=story.here.state_dir,
@@ -286,7 +286,7 @@ def _send_until_killed(story: Story, landing: Landing, wait: float) -> None:
         ipv6=story.pair.pools.ipv6,
         accelerator=story.here.accelerator,
         compute_id=ID,
-        landing=landing,
+        destination=destination,
     )
     command = (sys.executable, "-m", "tests.engines.live_worker")
     pipe = subprocess.PIPE

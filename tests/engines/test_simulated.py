@@ -199,13 +199,13 @@ async def test_a_planned_fault_fails_a_step_of_a_live_move(
 
     async def move() -> None:
         offer = await here.live.offer(ID, address)
-        landing = await there.live.receive(SPEC, offer, address)
-        await here.live.send(ID, landing, None, ignore)
+        destination = await there.live.receive(SPEC, offer, address)
+        await here.live.send(ID, destination, None, ignore)
         await there.live.turn_away(ID)
         await here.live.stay(ID)
         offer = await here.live.offer(ID, address)
-        landing = await there.live.receive(SPEC, offer, address)
-        await here.live.send(ID, landing, None, ignore)
+        destination = await there.live.receive(SPEC, offer, address)
+        await here.live.send(ID, destination, None, ignore)
         await there.live.enter(SPEC)
 
     for engine in (here, there):

@@ -22,7 +22,7 @@ from roost.engines.simulated.shelves import (
 from roost.engines.simulated.state import Documents, StateFile
 from roost.resources.compute.disk_engine import Progress
 from roost.resources.compute.engine import DiskDevice, InstanceSpec, VolumeDevice
-from roost.resources.compute.live_engine import HostAddress, Landing, Offer, UnfitError
+from roost.resources.compute.live_engine import Destination, HostAddress, Offer, UnfitError
 
 _DOING = "The instance could not be moved while it runs"
 
@@ -61,21 +61,21 @@ class SimulatedLive:
         machine = _Machine(guest.vcpus, guest.memory, guest.disks)
         return Offer(_MACHINE.dump_json(machine).decode())
 
-    async def receive(self, spec: InstanceSpec, offer: Offer, address: HostAddress) -> Landing:
+    async def receive(self, spec: InstanceSpec, offer: Offer, address: HostAddress) -> Destination:
         disks = tuple(each.disk_id for each in spec.devices if isinstance(each, DiskDevice))
         if _MACHINE.validate_json(offer) != _Machine(spec.vcpus, spec.memory, disks):
             raise UnfitError(f"{_DOING}: its configuration has changed since it was started")
         await self._plane.begin("live_receive", partial(_expect, spec=spec))
-        return Landing(str(self._state_dir))
+        return Destination(str(self._state_dir))
 
     async def send(
-        self, compute_id: int, landing: Landing, limit: int | None, progress: Progress
+        self, compute_id: int, destination: Destination, limit: int | None, progress: Progress
     ) -> None:
         guest = await self._plane.begin("live_send", partial(_running, compute_id=compute_id))
         if guest.handed:
             return
         await self._plane.plan.copy("live_send", str(compute_id), progress)
-        there = StateFile(Path(landing) / "state.sqlite3")
+        there = StateFile(Path(destination) / "state.sqlite3")
         try:
             cargo = await self._plane.transact(partial(_hand_over, compute_id=compute_id))
             await there.transact(partial(_land, cargo=cargo))

@@ -22,7 +22,7 @@ from roost.resources.compute.disk_engine import (
     ImageEngine,
     Progress,
 )
-from roost.resources.compute.live_engine import HostAddress, Landing, Offer
+from roost.resources.compute.live_engine import Destination, HostAddress, Offer
 from roost.resources.compute.network_engine import (
     AddressEngine,
     GuestAddress,
@@ -198,7 +198,7 @@ class LiveEngine(Protocol):
         The guest goes on. UnfitError when it has to be powered off for a move.
         """
 
-    async def receive(self, spec: InstanceSpec, offer: Offer, address: HostAddress) -> Landing:
+    async def receive(self, spec: InstanceSpec, offer: Offer, address: HostAddress) -> Destination:
         """Make all ready for the guest: disks, network and a machine that waits at `address`.
 
         `list` does not show it before it has entered. What an earlier call has made is made anew.
@@ -206,7 +206,7 @@ class LiveEngine(Protocol):
         """
 
     async def send(
-        self, compute_id: int, landing: Landing, limit: int | None, progress: Progress
+        self, compute_id: int, destination: Destination, limit: int | None, progress: Progress
     ) -> None:
         """Returns when the guest is halted, and the other host has all of it.
 

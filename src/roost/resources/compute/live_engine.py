@@ -11,8 +11,8 @@ Offer = NewType("Offer", str)
 """How the guest runs, and where the other host fetches its files. It holds a secret: whoever keeps
 it has to seal it."""
 
-Landing = NewType("Landing", str)
-"""Where the other host waits for the guest. It holds a secret, as an offer does."""
+Destination = NewType("Destination", str)
+"""Where the other host takes the guest. It holds a secret, as an offer does."""
 
 
 class UnfitError(EngineError):

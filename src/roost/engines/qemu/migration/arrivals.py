@@ -19,10 +19,9 @@ from roost.engines.qemu.guests.power import kill
 from roost.engines.qemu.guests.users import run_for, user_of
 from roost.engines.qemu.host.files import sync
 from roost.engines.qemu.host.programs import failure, run
-from roost.engines.qemu.migration import channel, machines
-from roost.engines.qemu.migration import files as luggage
+from roost.engines.qemu.migration import channel, files, machines
 from roost.engines.qemu.migration.departures import DOING, asked
-from roost.engines.qemu.migration.messages import Offered, Waiting, processor_of
+from roost.engines.qemu.migration.messages import Offered, Receiver, processor_of
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.prerequisites import qemu_version
 from roost.engines.qemu.volumes.files import holders
@@ -50,7 +49,7 @@ async def prepare(
     offered: Offered,
     address: HostAddress,
     network: GuestNetwork,
-) -> Waiting:
+) -> Receiver:
     """The directory of the guest that arrives is there, and empty."""
     _check_room(guest, offered)
     channel.write_key(guest, offered.secret)
@@ -116,9 +115,9 @@ def _check_room(guest: Guest, offered: Offered) -> None:
 
 async def _fetch(guest: Guest, offered: Offered) -> None:
     """As the guest's user: who serves it may be the guest."""
-    archive = guest.directory / f"{luggage.NAME}.tar"
+    archive = guest.directory / f"{files.NAME}.tar"
     key = ",".join(f"{name}={value}" for name, value in channel.key_of("client").items())
-    place = channel.remote(luggage.NAME, offered.address, offered.port)
+    place = channel.remote(files.NAME, offered.address, offered.port)
     options = ("--object", key.replace("qom-type=", "", 1), "--image-opts", "-O", "raw")
     descriptor = os.open(archive, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -132,7 +131,7 @@ async def _fetch(guest: Guest, offered: Offered) -> None:
     finally:
         os.close(descriptor)
     try:
-        await DISK.run(luggage.unpack, guest, archive)
+        await DISK.run(files.unpack, guest, archive)
     except (ValueError, tarfile.TarError) as error:
         raise failure(DOING, str(error)) from error
 
@@ -154,7 +153,7 @@ async def _make_disks(guest: Guest, offered: Offered) -> None:
 
 async def _listen(
     monitor: Monitor, nodes: list[str], offered: Offered, address: HostAddress
-) -> Waiting:
+) -> Receiver:
     await channel.take_key(monitor, "server")
     disks_port = await channel.serve(monitor, address)
     for node in nodes:
@@ -163,4 +162,4 @@ async def _listen(
     await machines.set_parameters(monitor, channel.KEYS, None)
     await monitor.execute("migrate-incoming", {"uri": f"tcp:{channel.in_uri(address)}:0"})
     port = (await machines.migration(monitor)).listening[0].port
-    return Waiting(address=address, secret=offered.secret, disks_port=disks_port, port=port)
+    return Receiver(address=address, secret=offered.secret, disks_port=disks_port, port=port)

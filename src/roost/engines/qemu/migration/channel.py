@@ -18,7 +18,7 @@ from roost.engines.qemu.guests.devices import Options
 from roost.engines.qemu.guests.directory import Guest
 from roost.engines.qemu.guests.monitor import Monitor
 from roost.engines.qemu.guests.users import user_of
-from roost.engines.qemu.migration.messages import Waiting
+from roost.engines.qemu.migration.messages import Receiver
 from roost.resources.compute.live_engine import HostAddress
 
 KEYS = "transfer"
@@ -106,9 +106,9 @@ def remote(node: str, address: HostAddress, port: int) -> Options:
     return {"driver": "nbd", "server": server, "export": node, "tls-creds": KEYS}
 
 
-def uri(landing: Waiting) -> str:
+def uri(receiver: Receiver) -> str:
     """For the guest's memory."""
-    return f"tcp:{in_uri(landing.address)}:{landing.port}"
+    return f"tcp:{in_uri(receiver.address)}:{receiver.port}"
 
 
 def in_uri(address: HostAddress) -> str:

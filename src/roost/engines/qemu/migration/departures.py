@@ -20,9 +20,8 @@ from roost.engines.qemu.disks.live_copies import held
 from roost.engines.qemu.guests.devices import Options, disk_name, disk_of, volume_name, volume_of
 from roost.engines.qemu.guests.directory import RESCUE_DISK, Guest
 from roost.engines.qemu.guests.monitor import Monitor, MonitorError, connected
-from roost.engines.qemu.migration import channel, machines, mirrors
-from roost.engines.qemu.migration import files as luggage
-from roost.engines.qemu.migration.messages import Offered, OfferedDisk, Waiting, processor_of
+from roost.engines.qemu.migration import channel, files, machines, mirrors
+from roost.engines.qemu.migration.messages import Offered, OfferedDisk, Receiver, processor_of
 from roost.engines.qemu.volumes.plugging import nodes
 from roost.resources.compute.disk_engine import Progress
 from roost.resources.compute.live_engine import HostAddress, UnfitError
@@ -44,14 +43,14 @@ _HALTED = ("postmigrate", "finish-migrate", "paused")
 _log = structlog.get_logger(__name__)
 
 
-class _Way(BaseModel):
+class _YankInstance(BaseModel):
     """Something of QEMU's that waits for another host."""
 
     type: str
     node: str | None = Field(None, alias="node-name")
 
 
-_WAYS = TypeAdapter(list[_Way])
+_YANK_INSTANCES = TypeAdapter(list[_YankInstance])
 
 
 class _Advance:
@@ -59,12 +58,12 @@ class _Advance:
 
     def __init__(self, memory: int, progress: Progress) -> None:
         """`memory`: bytes."""
-        self._disks = mirrors.Sight(0, 0, ready=False)
+        self._disks = mirrors.MirrorProgress(0, 0, ready=False)
         self._memory, self._sent, self._progress = memory, 0, progress
         self._last, self._since = (0, 0), asyncio.get_running_loop().time()
 
-    def disks(self, sight: mirrors.Sight) -> None:
-        self._disks = sight
+    def disks(self, mirrored: mirrors.MirrorProgress) -> None:
+        self._disks = mirrored
         self._check()
 
     def ram(self, ram: machines.Ram | None) -> None:
@@ -91,10 +90,10 @@ async def describe(guest: Guest, address: HostAddress) -> Offered:
         raise UnfitError(f"{DOING}: it was started by an earlier release")
     if (guest.directory / RESCUE_DISK).exists():
         raise UnfitError(f"{DOING}: it is in rescue mode")
-    await let_stay(guest)
+    await abort(guest)
     secret = channel.new_secret()
     channel.write_key(guest, secret)
-    archive = await DISK.run(luggage.pack, guest)
+    archive = await DISK.run(files.pack, guest)
     async with asked(guest), connected(guest.directory) as monitor:
         await channel.take_key(monitor, "server")
         port = await channel.serve(monitor, address)
@@ -117,25 +116,25 @@ async def describe(guest: Guest, address: HostAddress) -> Offered:
         )
 
 
-async def go(guest: Guest, landing: Waiting, limit: int | None, progress: Progress) -> None:
+async def send(guest: Guest, receiver: Receiver, limit: int | None, progress: Progress) -> None:
     """Returns when it is halted here for good, and whole there."""
     async with asked(guest):
         if await _is_gone(guest):
             return
-        await let_stay(guest)
-        channel.write_key(guest, landing.secret)
+        await abort(guest)
+        channel.write_key(guest, receiver.secret)
         advance = _Advance(guest.boot().memory << 20, progress)
         try:
-            names = await _begin(guest, landing, limit)
+            names = await _begin(guest, receiver, limit)
             await _mirror(guest, names, advance)
-            await _send_memory(guest, landing, limit)
+            await _send_memory(guest, receiver, limit)
             await _halt(guest, advance)
         except BaseException:
-            await asyncio.shield(asyncio.ensure_future(let_stay(guest)))
+            await asyncio.shield(asyncio.ensure_future(abort(guest)))
             raise
 
 
-async def let_stay(guest: Guest) -> None:
+async def abort(guest: Guest) -> None:
     """Nothing of a move is left, and the guest goes on."""
     if guest.process() is not None:
         async with asked(guest), connected(guest.directory) as monitor:
@@ -145,11 +144,11 @@ async def let_stay(guest: Guest) -> None:
                 await monitor.execute("cont")
             await mirrors.drop(monitor)
             await channel.stop_serving(monitor)
-            if luggage.NAME in await nodes(monitor):
-                await monitor.execute("blockdev-del", {"node-name": luggage.NAME})
+            if files.NAME in await nodes(monitor):
+                await monitor.execute("blockdev-del", {"node-name": files.NAME})
             await channel.drop_key(monitor)
     channel.forget_key(guest)
-    luggage.forget(guest)
+    files.forget(guest)
 
 
 @asynccontextmanager
@@ -181,9 +180,9 @@ async def _show(monitor: Monitor, archive: int) -> None:
     finally:
         os.close(archive)
     node: Options = {"driver": "file", "filename": file, "read-only": True}
-    raw: Options = {"driver": "raw", "node-name": luggage.NAME, "read-only": True, "file": node}
+    raw: Options = {"driver": "raw", "node-name": files.NAME, "read-only": True, "file": node}
     await monitor.execute("blockdev-add", raw)
-    await channel.export(monitor, luggage.NAME, writable=False)
+    await channel.export(monitor, files.NAME, writable=False)
 
 
 async def _is_gone(guest: Guest) -> bool:
@@ -195,7 +194,7 @@ async def _is_gone(guest: Guest) -> bool:
         return status == "completed" and not (await machines.state(monitor)).running
 
 
-async def _begin(guest: Guest, landing: Waiting, limit: int | None) -> Sequence[str]:
+async def _begin(guest: Guest, receiver: Receiver, limit: int | None) -> Sequence[str]:
     """The names of all that is mirrored."""
     async with connected(guest.directory) as monitor:
         await channel.take_key(monitor, "client")
@@ -204,7 +203,7 @@ async def _begin(guest: Guest, landing: Waiting, limit: int | None) -> Sequence[
             for name in await nodes(monitor)
             if disk_of(name) is not None or volume_of(name) is not None
         ]
-        await mirrors.begin(monitor, names, landing, limit)
+        await mirrors.begin(monitor, names, receiver, limit)
         return names
 
 
@@ -212,15 +211,15 @@ async def _mirror(guest: Guest, names: Sequence[str], advance: _Advance) -> None
     """Returns when all disks are there, and are kept the same."""
     while True:
         async with connected(guest.directory) as monitor:
-            sight = await mirrors.look(monitor, len(names))
-        if sight.ready:
+            mirrored = await mirrors.look(monitor, len(names))
+        if mirrored.ready:
             return
-        advance.disks(sight)
+        advance.disks(mirrored)
         await advance.tell()
         await asyncio.sleep(_POLL_SECONDS)
 
 
-async def _send_memory(guest: Guest, landing: Waiting, limit: int | None) -> None:
+async def _send_memory(guest: Guest, receiver: Receiver, limit: int | None) -> None:
     """Without KVM the guest is halted before: QEMU misses pages that it changes meanwhile."""
     async with connected(guest.directory) as monitor:
         await machines.set_capabilities(
@@ -229,7 +228,7 @@ async def _send_memory(guest: Guest, landing: Waiting, limit: int | None) -> Non
         await machines.set_parameters(monitor, channel.KEYS, limit)
         if not await machines.uses_kvm(monitor):
             await monitor.execute("stop")
-        await monitor.execute("migrate", {"uri": channel.uri(landing)})
+        await monitor.execute("migrate", {"uri": channel.uri(receiver)})
 
 
 async def _halt(guest: Guest, advance: _Advance) -> None:
@@ -263,10 +262,10 @@ async def _await_end(monitor: Monitor) -> None:
 
 async def _cut(monitor: Monitor) -> None:
     """Nothing waits for another host any more, which may never answer."""
-    ways = _WAYS.validate_python(await monitor.execute("query-yank"))
-    own = [way for way in ways if way.type == "migration" or mirrors.is_one(way.node)]
+    found = _YANK_INSTANCES.validate_python(await monitor.execute("query-yank"))
+    own = [each for each in found if each.type == "migration" or mirrors.is_one(each.node)]
     if own:
-        instances = [way.model_dump(by_alias=True, exclude_none=True) for way in own]
+        instances = [each.model_dump(by_alias=True, exclude_none=True) for each in own]
         with suppress(ExecuteError):  # One has ended meanwhile.
             await monitor.execute("yank", {"instances": instances})
 

@@ -12,11 +12,11 @@ from roost.engines.qemu.guests.users import open_directory
 from roost.engines.qemu.host.programs import faults, patiently
 from roost.engines.qemu.migration import arrivals, departures
 from roost.engines.qemu.migration.departures import DOING
-from roost.engines.qemu.migration.messages import Offered, Waiting
+from roost.engines.qemu.migration.messages import Offered, Receiver
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.resources.compute.disk_engine import Progress
 from roost.resources.compute.engine import InstanceSpec
-from roost.resources.compute.live_engine import HostAddress, Landing, Offer
+from roost.resources.compute.live_engine import Destination, HostAddress, Offer
 
 
 class QemuLive:
@@ -46,7 +46,7 @@ class QemuLive:
                 offered = await departures.describe(guest, address)
         return Offer(offered.model_dump_json())
 
-    async def receive(self, spec: InstanceSpec, offer: Offer, address: HostAddress) -> Landing:
+    async def receive(self, spec: InstanceSpec, offer: Offer, address: HostAddress) -> Destination:
         offered = Offered.model_validate_json(offer)
         await arrivals.check_fit(spec, offered, self._accelerator == "kvm")
         if Guest(self._state_dir, spec.id).exists():
@@ -57,22 +57,22 @@ class QemuLive:
             open_directory(guest)
             async with locked(guest.directory):
                 try:
-                    waiting = await arrivals.prepare(guest, spec, offered, address, self._network)
+                    receiver = await arrivals.prepare(guest, spec, offered, address, self._network)
                 except BaseException:
                     await arrivals.discard(guest, self._network)
                     raise
-        return Landing(waiting.model_dump_json())
+        return Destination(receiver.model_dump_json())
 
     async def send(
-        self, compute_id: int, landing: Landing, limit: int | None, progress: Progress
+        self, compute_id: int, destination: Destination, limit: int | None, progress: Progress
     ) -> None:
-        guest, waiting = (
+        guest, receiver = (
             Guest(self._state_dir, compute_id),
-            Waiting.model_validate_json(landing),
+            Receiver.model_validate_json(destination),
         )
         with faults(DOING):
             async with locked(guest.directory):
-                await departures.go(guest, waiting, limit, progress)
+                await departures.send(guest, receiver, limit, progress)
 
     async def enter(self, spec: InstanceSpec) -> None:
         guest, settled = self._arriving(spec.id), Guest(self._state_dir, spec.id)
@@ -104,7 +104,7 @@ class QemuLive:
             return
         with faults(DOING):
             async with locked(guest.directory):
-                await departures.let_stay(guest)
+                await departures.abort(guest)
 
     def _arriving(self, compute_id: int) -> Guest:
         return Guest(self._state_dir, compute_id, arriving=True)

@@ -11,7 +11,7 @@ from roost.engines.qemu.guests.directory import CONSOLE, FIRMWARE, SEED, Guest
 from roost.engines.qemu.guests.disk_files import disk_ids
 from roost.engines.qemu.images.store import ROOT
 
-NAME = "luggage"
+NAME = "guest-files"
 _MOST_BYTES = 1 << 30
 _NAMES = re.compile(
     rf"{re.escape(SEED)}|{re.escape(CONSOLE)}|{FIRMWARE}/[\w.@/-]+|disk-\d+\.image/[\w.-]+"

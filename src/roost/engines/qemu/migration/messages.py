@@ -22,7 +22,7 @@ Secret = Annotated[str, Field(pattern="^[0-9a-f]{64}$", repr=False)]
 Bytes = Annotated[int, Field(ge=0, lt=1 << 53)]
 
 
-class _Letter(BaseModel):
+class _Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     address: IPv4Address | IPv6Address
@@ -43,7 +43,7 @@ class OfferedDisk(BaseModel):
     """Of the host, at most."""
 
 
-class Offered(_Letter):
+class Offered(_Message):
     """By the host that the guest is on."""
 
     port: Port
@@ -61,7 +61,7 @@ class Offered(_Letter):
     """Of volumes, by their ids."""
 
 
-class Waiting(_Letter):
+class Receiver(_Message):
     """By the host that it is to go to."""
 
     disks_port: Port

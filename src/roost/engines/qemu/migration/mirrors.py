@@ -14,7 +14,7 @@ from qemu.qmp.qmp_client import ExecuteError
 from roost.engines.qemu.guests.devices import Options
 from roost.engines.qemu.guests.monitor import Monitor, MonitorError
 from roost.engines.qemu.migration import channel
-from roost.engines.qemu.migration.messages import Waiting
+from roost.engines.qemu.migration.messages import Receiver
 from roost.engines.qemu.volumes.plugging import nodes
 
 _PREFIX = "go-"
@@ -35,7 +35,7 @@ _JOBS = TypeAdapter(list[_Job])
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class MirrorProgress:
     """How far all mirrors are, in bytes."""
 
     done: int
@@ -50,12 +50,12 @@ def is_one(node: str | None) -> bool:
 
 
 async def begin(
-    monitor: Monitor, names: Sequence[str], landing: Waiting, limit: int | None
+    monitor: Monitor, names: Sequence[str], receiver: Receiver, limit: int | None
 ) -> None:
     """Of these nodes; all together send at most `limit` bytes a second."""
     for name in names:
         target = f"{_PREFIX}{name}"
-        there = channel.remote(name, landing.address, landing.disks_port)
+        there = channel.remote(name, receiver.address, receiver.disks_port)
         await monitor.execute("blockdev-add", {**there, "node-name": target})
         mirror: Options = {
             "job-id": target,
@@ -69,14 +69,14 @@ async def begin(
         await monitor.execute("blockdev-mirror", mirror)
 
 
-async def look(monitor: Monitor, count: int) -> Sight:
+async def look(monitor: Monitor, count: int) -> MirrorProgress:
     """MonitorError when one has failed."""
     jobs = await _jobs(monitor)
     if errors := [job.error for job in jobs if job.error is not None]:
         raise MonitorError("; ".join(errors))
     if len(jobs) != count or any(job.status in _OVER for job in jobs):
         raise MonitorError("the other host has gone")
-    return Sight(
+    return MirrorProgress(
         sum(job.done for job in jobs),
         sum(job.total for job in jobs),
         all(job.status == "ready" for job in jobs),

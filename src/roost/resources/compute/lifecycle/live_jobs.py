@@ -23,7 +23,7 @@ from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.engine import INSTANCE_PLANE, DiskDevice, InstanceSpec, LiveEngine
 from roost.resources.compute.jobs import becomes
 from roost.resources.compute.lifecycle.move_jobs import MoveArgs, give_up, rehost, send_parcel
-from roost.resources.compute.live_engine import HostAddress, Landing, Offer, UnfitError
+from roost.resources.compute.live_engine import Destination, HostAddress, Offer, UnfitError
 from roost.resources.compute.locks import engine_of, facts_of, on_instance
 from roost.resources.compute.steps import specify_boot
 from roost.secrets import Box
@@ -55,10 +55,10 @@ async def receive(run: Run[MoveArgs]) -> Verdict:
     address = await _address(run, run.args.host)
     await run.get(Neighbours).expect(run.store, services, facts.id)
     try:
-        landing = await _live(run, facts).receive(spec, Offer(_opened(run, "offer")), address)
+        destination = await _live(run, facts).receive(spec, Offer(_opened(run, "offer")), address)
     except UnfitError as error:
         raise Fatal(f"{UNFIT}: {error}") from None
-    return next_step(result=_seal(run, landing))
+    return next_step(result=_seal(run, destination))
 
 
 async def send(run: Run[MoveArgs]) -> Verdict:
@@ -69,8 +69,8 @@ async def send(run: Run[MoveArgs]) -> Verdict:
         if target is None or target.address is None:
             raise Fatal("The other host takes no instances.")
         await send_parcel(run, facts, target.address, guest=False)
-    landing = Landing(_opened(run, "receive"))
-    await engine_of(run, facts).live.send(facts.id, landing, None, run.progress)
+    destination = Destination(_opened(run, "receive"))
+    await engine_of(run, facts).live.send(facts.id, destination, None, run.progress)
     return next_step(writing(rehost, run))
 
 
