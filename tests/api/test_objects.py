@@ -74,10 +74,30 @@ async def test_an_object_has_an_acl_of_its_own(client: Client, roost: Roost) -> 
     assert (await settled(client))[-1] == ("obj_object_acl_update", "finished")
     spec = await object_engine(roost).spec(bucket["label"])
     assert spec is not None
-    assert (spec["acl"], spec["objects"]) == ("public-read", {"a": "private"})
+    assert (spec["acl"], spec["objects"]["a"]["acl"]) == ("public-read", "private")
     assert (await client.send("GET", f"{path}?name=b")).status == 404
     answer = await client.send("GET", path)
     assert answer.problems == [("name", "name is required")]
+
+
+async def test_the_acl_of_an_object_ends_with_it(client: Client, roost: Roost) -> None:
+    bucket, engine = await made_bucket(client), object_engine(roost)
+    path = f"{path_of(bucket)}/object-acl"
+    for _ in range(2):
+        await engine.write(bucket["label"], "a")
+        assert (await client.get(f"{path}?name=a"))["acl"] == "private"
+        await client.put(path, {"name": "a", "acl": "public-read"})
+        await settled(client)
+        assert await engine.acl(bucket["label"], "a") == "public-read"
+        assert (await client.get(f"{path}?name=a"))["acl"] == "public-read"
+        await engine.remove(bucket["label"], "a")
+        assert (await client.send("GET", f"{path}?name=a")).status == 404
+    # Bringing the bucket again brings no ACL of an object back.
+    await client.put(f"{path_of(bucket)}/access", {"cors_enabled": False})
+    await settled(client)
+    await engine.write(bucket["label"], "a")
+    assert await engine.acl(bucket["label"], "a") == "private"
+    assert (await client.get(f"{path}?name=a"))["acl"] == "private"
 
 
 @pytest.mark.parametrize(
@@ -103,13 +123,16 @@ async def test_bad_acls(
 
 
 async def test_a_bucket_has_room_for_some_acls(client: Client, roost: Roost) -> None:
-    bucket, path = await made_bucket(client), ""
+    bucket, path, names = await made_bucket(client), "", list[str]()
     for number in range(8):
-        name = f"{number}/" + "/".join(["x" * 250] * 4)
-        await object_engine(roost).write(bucket["label"], name)
+        names.append(f"{number}/" + "/".join(["x" * 250] * 4))
+        await object_engine(roost).write(bucket["label"], names[-1])
         path = f"{path_of(bucket)}/object-acl"
-        answer = await client.send("PUT", path, {"name": name, "acl": "private"})
+        answer = await client.send("PUT", path, {"name": names[-1], "acl": "private"})
     assert answer.problems == [("name", "The bucket has no room for the ACL of another object")]
+    await settled(client)
+    await object_engine(roost).remove(bucket["label"], names[0])
+    await client.put(path, {"name": names[-1], "acl": "private"})
     await settled(client)
 
 

@@ -1,14 +1,15 @@
 """Who may do what with a bucket: each ACL, kind of caller and call, asked of a real server."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from itertools import product
 from typing import get_args
+from uuid import uuid4
 
 import pytest
 
 from roost.engines.seaweedfs.own import OwnObjects
 from roost.engines.seaweedfs.server import Server
-from roost.resources.object_storage.engine import Acl, BucketGrant, BucketSpec, KeySpec
+from roost.resources.object_storage.engine import Acl, BucketGrant, BucketSpec, KeySpec, ObjectAcl
 from tests.support.s3 import client_of
 from tests.support.s3_actions import ACTIONS, Attempt
 
@@ -91,14 +92,22 @@ async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OwnO
     await engine.shut_down()
 
 
-async def tried(engine: OwnObjects, actions: Iterable[str]) -> tuple[dict[str, set[str]], int]:
-    """By whom each action came to pass, and the number of requests that were made for it."""
+async def _nothing() -> None:
+    """The objects have the ACL of their bucket."""
+
+
+async def tried(
+    engine: OwnObjects, actions: Iterable[str], give: Callable[[], Awaitable[None]] = _nothing
+) -> tuple[dict[str, set[str]], int]:
+    """By whom each action came to pass, and the number of requests that were made for it. `give`:
+    ACLs to what was put."""
     seen, requests, spoilt = dict[str, set[str]](), 0, True
     async with client_of(await engine.endpoint(), CALLERS["unlimited"]) as owner:
         for name, (who, key) in product(actions, CALLERS.items()):
             if spoilt:
-                for each in ("a", "b"):
+                for each in ("a", "b", "c"):
                     assert await owner.status("PUT", f"{PHOTOS}/{each}", b"content") == 200
+                await give()
             async with client_of(owner.url, key) as caller:
                 attempt = Attempt(caller, owner, PHOTOS, OWN.get(who, "of-nobody"))
                 passed = await ACTIONS[name](attempt)
@@ -127,9 +136,12 @@ _OBJECT = ("get", "head", "copy from", "copy to", "put with acl", "put object ac
 @pytest.mark.parametrize("acl", get_args(Acl))
 @pytest.mark.parametrize("around", ["private", "public-read-write"])
 async def test_objects_with_an_acl_of_their_own(engine: OwnObjects, acl: Acl, around: Acl) -> None:
-    """It holds in place of the bucket's, for the names `a`, `b` and `c`."""
-    own = dict.fromkeys(("a", "b", "c"), acl)
-    await engine.put_bucket(BucketSpec(PHOTOS, MARK, around, False, own, ("key-4",)))
-    seen, _ = await tried(engine, _OBJECT)
+    """It holds in place of the bucket's, until the object is written anew."""
+
+    async def give() -> None:
+        own = {name: ObjectAcl(acl, uuid4().hex) for name in ("a", "b", "c")}
+        await engine.put_bucket(BucketSpec(PHOTOS, MARK, around, False, own, ("key-4",)))
+
+    seen, _ = await tried(engine, _OBJECT, give)
     wanted = {name: allowed(name, acl) for name in _OBJECT}
     assert seen == {**wanted, "copy to": wanted["copy to"] & READ[acl]}

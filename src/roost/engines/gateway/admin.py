@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from aiohttp import web
 
-from roost.engines.gateway import lists, objects, uploads
+from roost.engines.gateway import acls, lists, objects, uploads
 from roost.engines.gateway.faults import S3Error
 from roost.engines.gateway.register import Bucket, Key
 from roost.engines.gateway.state import Gateway, Pending
@@ -56,8 +56,9 @@ async def _put_bucket(gateway: Gateway, sent: Json) -> Json:
         return {}
     if known is not None and known.mark != mark:
         raise _TakenError
-    acl, cors, named = sent["acl"], bool(sent["cors"]), sent["objects"]
-    bucket = await gateway.register.set_bucket(label, mark, acl, cors=cors, objects=named)  # type: ignore[arg-type]
+    acl, cors = sent["acl"], bool(sent["cors"])
+    own = await acls.of_sent(gateway, known, sent["objects"])  # type: ignore[arg-type]
+    bucket = await gateway.register.set_bucket(label, mark, acl, cors=cors, objects=own)  # type: ignore[arg-type]
     if not sent["only_if_known"]:
         incoming, _ = await gateway.upstream.call(Outgoing("PUT", f"/{bucket.place}"))
         if incoming.status not in (200, 409):
@@ -170,6 +171,11 @@ async def _has(gateway: Gateway, sent: Json) -> Json:
     return {"has": incoming.status == 200}
 
 
+async def _ended_acls(gateway: Gateway, sent: Json) -> Json:
+    bucket = gateway.register.buckets.get(str(sent["label"]))
+    return {"names": [] if bucket is None else list(bucket.ended)}
+
+
 async def _usage(gateway: Gateway, sent: Json) -> Json:
     bucket = gateway.register.buckets.get(str(sent["label"]))
     if bucket is None:
@@ -224,6 +230,7 @@ _ACTIONS: Mapping[str, Callable[[Gateway, Json], Awaitable[Json]]] = {
     "keys": _keys,
     "list": _list,
     "has": _has,
+    "ended-acls": _ended_acls,
     "usage": _usage,
     "traffic": _traffic,
     "signer": _signer,

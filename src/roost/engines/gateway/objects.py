@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 
 from aiohttp import web
 
-from roost.engines.gateway import access, bodies, names
+from roost.engines.gateway import access, acls, bodies, names
 from roost.engines.gateway.bodies import Body
 from roost.engines.gateway.call import Call, check_name
 from roost.engines.gateway.faults import S3Error, denied, invalid, no_object, not_built
@@ -108,6 +108,9 @@ async def get(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamRespons
     )
     incoming = await gateway.upstream.send(outgoing)
     try:
+        if acls.is_other(bucket, call.object_name, incoming):
+            bucket = await gateway.register.end_acl(bucket, call.object_name)
+            access.check(call.identity, bucket, "read", call.object_name)
         if incoming.status >= 400 and call.method == "GET":
             raise refused(incoming.status, await incoming.read())
         return await _passed_on(gateway, call, bucket, incoming)
@@ -154,8 +157,11 @@ async def put(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
     path = path_of(bucket, call.object_name)
     async with gateway.writing(bucket):
         if "x-amz-copy-source" in call.headers:
-            return await _copied(gateway, call, path, [])
-        return await put_body(gateway, call, path, [])
+            response = await _copied(gateway, call, path, [])
+        else:
+            response = await put_body(gateway, call, path, [])
+        await acls.ended(gateway, bucket, call.object_name)
+    return response
 
 
 async def put_body(
@@ -185,7 +191,7 @@ def _outgoing(
     )
 
 
-def source_of(gateway: Gateway, call: Call) -> str:
+async def source_of(gateway: Gateway, call: Call) -> str:
     """The object to copy, as the server behind knows it. Raises S3Error."""
     text, _, version = call.headers["x-amz-copy-source"].partition("?versionId=")
     if version not in ("", "null"):
@@ -196,7 +202,7 @@ def source_of(gateway: Gateway, call: Call) -> str:
     check_name(name)
     bucket = access.bucket_of(gateway.register, label)
     check_settled(bucket)
-    access.check(call.identity, bucket, "read", name)
+    access.check(call.identity, await acls.current(gateway, bucket, name), "read", name)
     return quote(path_of(bucket, name), safe="/-_.~")
 
 
@@ -212,7 +218,7 @@ async def copy(
     gateway: Gateway, call: Call, path: str, query: list[tuple[str, str]]
 ) -> web.Response:
     """Of an object, or of a range into a part. The answer holds no names."""
-    headers = sent_headers(call.headers) | {"x-amz-copy-source": source_of(gateway, call)}
+    headers = sent_headers(call.headers) | {"x-amz-copy-source": await source_of(gateway, call)}
     incoming, answer = await gateway.upstream.call(Outgoing("PUT", path, query, headers))
     if incoming.status >= 400:
         raise refused(incoming.status, answer)
@@ -236,6 +242,7 @@ async def _delete(
     incoming, answer = await gateway.upstream.call(outgoing)
     if incoming.status >= 400 and incoming.status != 404:
         raise refused(incoming.status, answer)
+    await acls.ended(gateway, bucket, name)
 
 
 async def delete_many(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
@@ -255,7 +262,8 @@ async def delete_many(gateway: Gateway, call: Call, bucket: Bucket) -> web.Respo
                 raise invalid("A name is empty", "UserKeyMustBeSpecified")
             if version not in (None, "", "null"):
                 raise invalid("The specified version does not exist.", "NoSuchVersion")
-            access.check(call.identity, bucket, "write", name)
+            now = await acls.current(gateway, bucket, name)
+            access.check(call.identity, now, "write", name)
             async with at_once:
                 await _delete(gateway, bucket, name)
         except S3Error as error:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from roost.threads import DISK
 
@@ -25,6 +25,17 @@ _SCHEMA = (
     "create table if not exists held"
     " (kind text not null, name text not null, value text not null, primary key (kind, name))"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAcl:
+    """That of an object."""
+
+    acl: Acl
+    given: str
+    """By which the control plane knows it."""
+    seen: str | None
+    """What the object was to be told from a later one of its name; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +56,15 @@ class Bucket:
     """Whether nobody gets in, as it is going to be deleted."""
     acl: Acl = "private"
     cors: bool = False
-    objects: Mapping[str, Acl] = field(default_factory=dict)
+    objects: Mapping[str, OwnAcl] = field(default_factory=dict)
+    ended: tuple[str, ...] = ()
+    """What was given to objects that are no more, as long as the control plane names it."""
     moving_from: str | None = None
     """The bucket of the server behind in which its objects still have the names of folders."""
 
     def acl_of(self, name: str | None) -> Acl:
-        return self.acl if name is None else self.objects.get(name, self.acl)
+        own = None if name is None else self.objects.get(name)
+        return self.acl if own is None else own.acl
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +122,10 @@ class Register:
         return self._signers.get(access_key)
 
     async def set_bucket(
-        self, label: str, mark: str, acl: Acl, *, cors: bool, objects: Mapping[str, Acl]
+        self, label: str, mark: str, acl: Acl, *, cors: bool, objects: Mapping[str, OwnAcl]
     ) -> Bucket:
-        """Make it, or let it have this ACL and be open."""
+        """Make it, or let it have this ACL and be open. What was given to an object once is known
+        already, or is over with it."""
         async with self._changing:
             bucket = self.buckets.get(label)
             if bucket is None:
@@ -124,9 +139,27 @@ class Register:
                     mark,
                     moving_from=old,
                 )
-            bucket = replace(bucket, closed=False, acl=acl, cors=cors, objects=dict(objects))
+            ended = tuple(each for each in bucket.ended if each in _given(objects))
+            own = {name: each for name, each in objects.items() if each.given not in ended}
+            own |= {
+                name: each
+                for name, each in bucket.objects.items()
+                if name in own and own[name].given == each.given
+            }
+            bucket = replace(bucket, closed=False, acl=acl, cors=cors, objects=own, ended=ended)
             await self._change(("bucket", label, asdict(bucket)))
         return bucket
+
+    async def end_acl(self, bucket: Bucket, name: str) -> Bucket:
+        """An object with an ACL of its own is no more; the bucket without that."""
+        async with self._changing:
+            current = self.buckets.get(bucket.label)
+            if current is None or current.place != bucket.place or name not in current.objects:
+                return replace(bucket, objects=_others(bucket.objects, name))
+            ended = (*current.ended, current.objects[name].given)
+            current = replace(current, objects=_others(current.objects, name), ended=ended)
+            await self._change(("bucket", current.label, asdict(current)))
+        return current
 
     async def close_bucket(self, bucket: Bucket) -> None:
         """Also after a restart."""
@@ -205,7 +238,7 @@ class Register:
     def _take(self, kind: str, name: str, value: dict[str, object]) -> None:
         self._forget(kind, name)
         if kind == "bucket":
-            bucket = Bucket(**value)  # type: ignore[arg-type]
+            bucket = _bucket(value)
             self.buckets[name] = bucket
             self._signers[bucket.signer] = bucket
         elif kind == "key":
@@ -226,6 +259,25 @@ class Register:
             self.trash.discard(name)
         elif kind == "legacy":
             self.legacy.discard(name)
+
+
+def _bucket(value: dict[str, Any]) -> Bucket:
+    """Of what the file has; earlier ones named the ACL of an object alone."""
+    own = {
+        name: {"acl": each, "given": "", "seen": None} if isinstance(each, str) else each
+        for name, each in value["objects"].items()
+    }
+    objects = {name: OwnAcl(**each) for name, each in own.items()}
+    ended: Sequence[str] = value.get("ended", ())
+    return Bucket(**{**value, "objects": objects, "ended": tuple(ended)})
+
+
+def _given(objects: Mapping[str, OwnAcl]) -> frozenset[str]:
+    return frozenset(each.given for each in objects.values())
+
+
+def _others(objects: Mapping[str, OwnAcl], name: str) -> Mapping[str, OwnAcl]:
+    return {other: each for other, each in objects.items() if other != name}
 
 
 def _less(key: Key, label: str) -> Key:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from aiohttp import web
 
-from roost.engines.gateway import access, lists, objects, uploads
+from roost.engines.gateway import access, acls, lists, objects, uploads
 from roost.engines.gateway.call import Call, authenticate, check_name, read
 from roost.engines.gateway.faults import S3Error, denied, invalid, not_built, unavailable
 from roost.engines.gateway.register import Bucket
@@ -80,7 +80,7 @@ async def _done(gateway: Gateway, call: Call) -> web.StreamResponse:
         return await _on_bucket(gateway, call, bucket)
     check_name(call.name)
     objects.check_settled(bucket)
-    return await _on_object(gateway, call, bucket)
+    return await _on_object(gateway, call, await acls.current(gateway, bucket, call.name))
 
 
 async def _on_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamResponse:

@@ -6,7 +6,7 @@ from urllib.parse import unquote_plus
 
 from aiohttp import web
 
-from roost.engines.gateway import access, bodies, names
+from roost.engines.gateway import access, acls, bodies, names
 from roost.engines.gateway.call import Call
 from roost.engines.gateway.faults import invalid
 from roost.engines.gateway.lists import number, shown, url_or_not
@@ -67,6 +67,8 @@ async def complete(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response
     outgoing = Outgoing("POST", path, query, headers, len(sent), of_bytes(sent))
     async with gateway.writing(bucket):
         incoming, body = await gateway.upstream.call(outgoing)
+        if incoming.status < 400:
+            await acls.ended(gateway, bucket, call.object_name)
     if incoming.status >= 400:
         raise refused(incoming.status, body)
     location = f"http://{call.headers.get('host', '')}{call.path}"

@@ -187,6 +187,10 @@ class SeaweedObjects:
         answer = await (await self._s3()).call("HEAD", f"{bucket}/{name}", accepts=("404",))
         return answer.status < 400
 
+    async def ended_acls(self, bucket: str) -> frozenset[str]:
+        """None: policies name objects, and nobody tells what becomes of these."""
+        return frozenset()
+
     async def list_objects(self, bucket: str, wanted: Wanted) -> ObjectPage:
         query = {
             "max-keys": str(wanted.limit),

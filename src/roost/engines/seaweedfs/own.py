@@ -53,7 +53,9 @@ class OwnObjects:
         await self._put(bucket, only_if_known=True)
 
     async def _put(self, bucket: BucketSpec, *, only_if_known: bool) -> None:
-        objects: dict[str, JsonValue] = {name: str(acl) for name, acl in bucket.objects.items()}
+        objects: dict[str, JsonValue] = {
+            name: {"acl": each.acl, "given": each.given} for name, each in bucket.objects.items()
+        }
         await self._call(
             "put-bucket",
             label=bucket.name,
@@ -96,6 +98,9 @@ class OwnObjects:
         if not self._server.exists:
             return False
         return bool((await self._call("has", label=bucket, name=name))["has"])
+
+    async def ended_acls(self, bucket: str) -> frozenset[str]:
+        return frozenset(await self._names("ended-acls", label=bucket))
 
     async def list_objects(self, bucket: str, wanted: Wanted) -> ObjectPage:
         if not self._server.exists:
@@ -184,10 +189,10 @@ class OwnObjects:
     async def close(self) -> None:
         """No connection is kept."""
 
-    async def _names(self, action: str) -> list[str]:
+    async def _names(self, action: str, **sent: JsonValue) -> list[str]:
         if not self._server.exists:
             return []
-        names = (await self._call(action))["names"]
+        names = (await self._call(action, **sent))["names"]
         assert isinstance(names, list)
         return [str(each) for each in names]
 

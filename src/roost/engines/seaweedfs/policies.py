@@ -44,9 +44,9 @@ def _public(bucket: BucketSpec) -> Iterator[Statement]:
         else:
             rest["Resource"] = [_object_arn(bucket.name, "*")]
         yield _to_all(bucket.acl, rest)
-    for acl in dict.fromkeys(bucket.objects.values()):
+    for acl in dict.fromkeys(each.acl for each in bucket.objects.values()):
         if acl != "private":
-            names = [name for name, each in bucket.objects.items() if each == acl]
+            names = [name for name, each in bucket.objects.items() if each.acl == acl]
             named = [_object_arn(bucket.name, name) for name in names]
             yield _to_all(acl, _statement(_allowed(acl), named))
 

@@ -10,12 +10,15 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import structlog
 
 from roost.core.engine import EngineError
 from roost.endings import SILENT, last_words
+from roost.engines import gateway
 from roost.engines.listeners import LOOPBACK
 from roost.engines.locks import locked
 from roost.engines.processes import Process, end_process, find_process, search_process
@@ -30,7 +33,7 @@ PROGRAM = Path(sys.executable).with_name("weed")
 ROOT = "root"
 """The operator's own identity, and its access key."""
 
-_MODULE = "roost.engines.gateway"
+_MODULE = gateway.__name__
 _WRITE_PID = 'echo $$ > "$0" && exec "$@"'
 _START_SECONDS = 60.0
 _STOP_SECONDS = 20.0
@@ -63,9 +66,9 @@ class Server:
         self._weed = _Program(self._folder / "pid", f"-s3.config={self._folder / 'operator.json'}")
         self._any_weed = _Program(self._folder / "pid", f"-dir={self._folder / 'data'}")
         """Also one that an older version of Roost has started."""
-        self._gateway = _Program(
-            self._folder / "gateway.pid", f"-settings={self._folder / 'gateway.json'}"
-        )
+        pid = self._folder / "gateway.pid"
+        self._gateway = _Program(pid, f"-code={self._folder}@{_code()}")
+        self._any_gateway = _Program(pid, f"-settings={self._folder / 'gateway.json'}")
 
     @property
     def exists(self) -> bool:
@@ -87,6 +90,8 @@ class Server:
             await self._end()
             await self._start()
         elif await self._gateway.search() is None:
+            await self._end_program(self._any_gateway)
+            await DISK.run(self._configure)
             await self._start_gateway()
 
     async def reserve(self) -> str:
@@ -110,9 +115,12 @@ class Server:
             await self._end()
 
     async def _end(self) -> None:
-        for program in (self._gateway, self._any_weed):
-            if not await end_process(program.search, _STOP_SECONDS, _KILL_SECONDS):
-                raise EngineError("The object storage does not end")
+        for program in (self._any_gateway, self._any_weed):
+            await self._end_program(program)
+
+    async def _end_program(self, program: "_Program") -> None:
+        if not await end_process(program.search, _STOP_SECONDS, _KILL_SECONDS):
+            raise EngineError("The object storage does not end")
 
     def _make(self) -> None:
         """The folder with the server's secret, which also signs the tokens of its filer."""
@@ -134,14 +142,14 @@ class Server:
         tables = ("jwt.filer_signing", "jwt.filer_signing.read", "jwt.signing", "jwt.signing.read")
         text = "".join(f'[{each}]\nkey = "{secret}"\n' for each in tables)
         _write(self._folder / "security.toml", text)
-        gateway = {
+        settings = {
             "folder": str(self._folder),
             "port": ports["s3"],
             "upstream_port": ports["inner"],
             "upstream_secret": secret,
             "domain": self._domain,
         }
-        _write(self._folder / "gateway.json", json.dumps(gateway))
+        _write(self._folder / "gateway.json", json.dumps(settings))
 
     def _arguments(self) -> list[str]:
         ports = {name: port for name, port in self._ports.read().items() if name != "s3"}
@@ -168,7 +176,7 @@ class Server:
         await self._start_gateway()
 
     async def _start_gateway(self) -> None:
-        command = (sys.executable, "-m", _MODULE, self._gateway.marker)
+        command = (sys.executable, "-m", _MODULE, self._any_gateway.marker, self._gateway.marker)
         await self._spawn(self._gateway, "gateway.log", {}, *command)
         admin, deadline = Admin(self._folder / "admin.sock"), time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
@@ -247,6 +255,13 @@ class _Program:
             if found is not None:
                 self.pid_file.write_text(str(found.pid))
         return found
+
+
+@cache
+def _code() -> str:
+    """Of the gateway: one with another code is replaced."""
+    files = sorted(Path(gateway.__path__[0]).glob("*.py"))
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
 def _option(port: str) -> str:

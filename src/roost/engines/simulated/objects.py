@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from roost.core.engine import Health
@@ -56,7 +57,7 @@ class SimulatedObjects:
             left = held is not None and held.mark is None and bucket.is_new
             if left and _objects(documents, bucket.name):
                 raise TakenError("The object storage has objects of another bucket")
-            documents.write(_BUCKET, bucket.name, _body(bucket))
+            _put(documents, bucket)
 
         await self._plane.begin("bucket_put", put)
         await self._plane.plan.wait("bucket_put", bucket.name)
@@ -64,7 +65,7 @@ class SimulatedObjects:
     async def put_access(self, bucket: BucketSpec) -> None:
         def put(documents: Documents) -> None:
             if documents.read(_BUCKET, bucket.name) is not None:
-                documents.write(_BUCKET, bucket.name, _body(bucket))
+                _put(documents, bucket)
 
         await self._plane.begin("bucket_put", put)
 
@@ -83,7 +84,7 @@ class SimulatedObjects:
     async def close_bucket(self, bucket: BucketSpec) -> None:
         def close(documents: Documents) -> None:
             if documents.read(_BUCKET, bucket.name) is not None:
-                documents.write(_BUCKET, bucket.name, _body(bucket, closed=True))
+                _put(documents, bucket, closed=True)
 
         await self._plane.begin("bucket_close", close)
 
@@ -101,6 +102,9 @@ class SimulatedObjects:
     async def has_object(self, bucket: str, name: str) -> bool:
         objects = await self._plane.state.read_all(_OBJECT)
         return f"{bucket}/{name}" in objects
+
+    async def ended_acls(self, bucket: str) -> frozenset[str]:
+        return frozenset((await self.spec(bucket) or {}).get("ended", ()))
 
     async def list_objects(self, bucket: str, wanted: Wanted) -> ObjectPage:
         objects = await self._plane.transact(lambda documents: _objects(documents, bucket))
@@ -190,8 +194,8 @@ class SimulatedObjects:
 
     async def write(self, bucket: str, name: str, size: int = 1) -> None:
         """Put an object, as the end of a client's upload that was let in before."""
-        path, body = f"{bucket}/{name}", json.dumps({"size": size})
-        await self._plane.transact(lambda documents: documents.write(_OBJECT, path, body))
+        body = json.dumps({"size": size})
+        await self._plane.transact(lambda documents: _write(documents, bucket, name, body))
 
     async def upload(self, bucket: str, name: str, size: int, begun: datetime) -> None:
         """Have put parts of an object (UTC) that is not complete."""
@@ -211,7 +215,7 @@ class SimulatedObjects:
         def put(documents: Documents) -> list[str] | None:
             if not _lets_in(documents, key, bucket, writes=True):
                 return None
-            documents.write(_OBJECT, f"{bucket}/{name}", json.dumps({"size": 1}))
+            _write(documents, bucket, name, json.dumps({"size": 1}))
             return [path.removeprefix(f"{bucket}/") for path in _objects(documents, bucket)]
 
         return await self._plane.transact(put)
@@ -226,14 +230,18 @@ class SimulatedObjects:
 
     async def remove(self, bucket: str, name: str) -> None:
         """Delete an object, as a client would."""
-        path = f"{bucket}/{name}"
-        await self._plane.transact(lambda documents: documents.write(_OBJECT, path, None))
+        await self._plane.transact(lambda documents: _write(documents, bucket, name, None))
+
+    async def acl(self, bucket: str, name: str) -> str | None:
+        """What is in force for an object, or for whatever has the name next."""
+        found = await self.spec(bucket)
+        return None if found is None else found["objects"].get(name, found)["acl"]
 
     async def send(self, bucket: str, count: int) -> None:
         """Let clients have got so many bytes since it started."""
         await self._plane.transact(lambda documents: documents.write(_SENT, bucket, str(count)))
 
-    async def spec(self, bucket: str) -> dict[str, object] | None:
+    async def spec(self, bucket: str) -> dict[str, Any] | None:
         """What was put last of a bucket, as JSON has it."""
         found = (await self._plane.state.read_all(_BUCKET)).get(bucket)
         return None if found is None else dict(json.loads(found))
@@ -255,8 +263,24 @@ class SimulatedObjects:
         return KeySpec(name, "", "", grants, tuple(body["lists"]), body["makes"])
 
 
-def _body(bucket: BucketSpec, *, closed: bool = False) -> str:
-    return json.dumps({**asdict(bucket), "closed": closed})
+def _put(documents: Documents, bucket: BucketSpec, *, closed: bool = False) -> None:
+    """ACLs whose objects are no more stay ended."""
+    before = json.loads(documents.read(_BUCKET, bucket.name) or "{}")
+    given = {each.given for each in bucket.objects.values()}
+    ended = sorted(given.intersection(before.get("ended", ())))
+    objects = {name: asdict(each) for name, each in bucket.objects.items()}
+    kept = {name: each for name, each in objects.items() if each["given"] not in ended}
+    put = {**asdict(bucket), "objects": kept, "ended": ended, "closed": closed}
+    documents.write(_BUCKET, bucket.name, json.dumps(put))
+
+
+def _write(documents: Documents, bucket: str, name: str, body: str | None) -> None:
+    """An object, or that there is none; the ACL of what was there ends."""
+    documents.write(_OBJECT, f"{bucket}/{name}", body)
+    found = json.loads(documents.read(_BUCKET, bucket) or "{}")
+    if (acl := found.get("objects", {}).pop(name, None)) is not None:
+        found["ended"].append(acl["given"])
+        documents.write(_BUCKET, bucket, json.dumps(found))
 
 
 def _held(documents: Documents, bucket: str) -> HeldBucket | None:

@@ -32,6 +32,15 @@ class TakenError(EngineError):
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectAcl:
+    """The ACL of an object, which ends when that is deleted or written anew."""
+
+    acl: Acl
+    given: str
+    """Another one each time that an object is given an ACL."""
+
+
+@dataclass(frozen=True, slots=True)
 class BucketSpec:
     """A bucket as it should be."""
 
@@ -42,7 +51,7 @@ class BucketSpec:
     acl: Acl
     cors_enabled: bool
     """Whether pages of any origin may use it; pages of none may otherwise."""
-    objects: Mapping[str, Acl] = field(default_factory=dict)
+    objects: Mapping[str, ObjectAcl] = field(default_factory=dict)
     """Objects with an ACL of their own, which holds in place of the bucket's. Their names have no
     character that means something in policies (`rules.check_acl_name`)."""
     listed_by: tuple[str, ...] = ()
@@ -187,6 +196,9 @@ class ObjectEngine(Protocol):
         """True also of one that does not exist."""
 
     async def has_object(self, bucket: str, name: str) -> bool: ...
+
+    async def ended_acls(self, bucket: str) -> frozenset[str]:
+        """What was `given` (`ObjectAcl`) to objects that were deleted or written anew since."""
 
     async def list_objects(self, bucket: str, wanted: Wanted) -> ObjectPage:
         """Nothing of a bucket that does not exist."""

@@ -52,9 +52,8 @@ async def view_object_acl(call: Call) -> ObjectAclRow:
     return await object_service.view_acl(call, *_named(call), call.query or {})
 
 
-async def _check_object(call: Call, body: UpdateObjectAcl) -> UpdateObjectAcl:
-    await object_service.check_object(call, *_named(call), body.name)
-    return body
+async def _prepare_acl(call: Call, body: UpdateObjectAcl) -> object_service.NewAcl:
+    return await object_service.prepare_acl(call, *_named(call), body)
 
 
 @endpoint(
@@ -63,19 +62,19 @@ async def _check_object(call: Call, body: UpdateObjectAcl) -> UpdateObjectAcl:
     scopes=_WRITE,
     grant=_MAY_WRITE,
     body=UpdateObjectAcl,
-    prepare=_check_object,
+    prepare=_prepare_acl,
     of=endpoints.view_bucket,
     returns=ObjectAclRow,
     events=("obj_object_acl_update",),
     after=service.in_force,
 )
-async def update_object_acl(call: Call, body: UpdateObjectAcl) -> ObjectAclRow:
+async def update_object_acl(call: Call, new: object_service.NewAcl) -> ObjectAclRow:
     """Update who may use an object.
 
-    It is in force when the event is finished, in place of the bucket's ACL, and stays with the
-    name. A bucket has room for about 70 of them.
+    It is in force when the event is finished, in place of the bucket's ACL, until the object is
+    deleted or written anew. A bucket has room for about 70 of them.
     """
-    return await object_service.change_acl(call, *_named(call), body)
+    return await object_service.change_acl(call, *_named(call), new)
 
 
 async def _sign(call: Call, body: CreateObjectUrl) -> ObjectUrlRow:

@@ -82,7 +82,12 @@ async def view_acl(
     if not exists:
         raise not_found()
     own = (await queries.acls(context.db, bucket.id)).get(name)
-    return await acl_row(context, own or bucket.acl)
+    if own is not None:
+        with reaching():
+            ended = await engine_of(context, bucket).ended_acls(bucket.name)
+        if own.given not in ended:
+            return await acl_row(context, own.acl)
+    return await acl_row(context, bucket.acl)
 
 
 async def acl_row(context: Context, acl: Acl) -> ObjectAclRow:
@@ -90,26 +95,37 @@ async def acl_row(context: Context, acl: Acl) -> ObjectAclRow:
     return {"acl": acl, "acl_xml": rules.acl_xml(acl, owner)}
 
 
-async def check_object(context: Context, cluster: str, label: str, name: str) -> None:
-    """400 unless it exists."""
+@dataclass(frozen=True, slots=True)
+class NewAcl:
+    """The ACL that an object shall have."""
+
+    name: str
+    acl: Acl
+    ended: frozenset[str]
+    """What was given to objects that are no more, and takes no room."""
+
+
+async def prepare_acl(context: Context, cluster: str, label: str, body: UpdateObjectAcl) -> NewAcl:
+    """400 unless the object exists."""
+    assert body.acl != "custom"
     bucket = await locks.find(context, cluster, label)
     with reaching():
-        if not await engine_of(context, bucket).has_object(bucket.name, name):
+        engine = engine_of(context, bucket)
+        if not await engine.has_object(bucket.name, body.name):
             raise invalid(MISSING, "name")
+        return NewAcl(body.name, body.acl, await engine.ended_acls(bucket.name))
 
 
-async def change_acl(
-    context: Context, cluster: str, label: str, body: UpdateObjectAcl
-) -> ObjectAclRow:
+async def change_acl(context: Context, cluster: str, label: str, new: NewAcl) -> ObjectAclRow:
+    """One that was given before is given anew: its object may be another one by now."""
     bucket = await locks.lock(context, cluster, label)
-    assert body.acl != "custom"
+    await queries.drop_acls(context.db, bucket.id, new.ended)
     own = await queries.acls(context.db, bucket.id)
-    if own.get(body.name) != body.acl:
-        if not rules.have_room({**own, body.name: body.acl}):
-            raise invalid(FULL, "name")
-        await queries.set_object_acl(context.db, bucket.id, body.name, body.acl)
-        await jobs.start_bucket(context, "obj_object_acl_update", bucket)
-    return await acl_row(context, body.acl)
+    if not rules.have_room({*own, new.name}):
+        raise invalid(FULL, "name")
+    await queries.set_object_acl(context.db, bucket.id, new.name, new.acl)
+    await jobs.start_bucket(context, "obj_object_acl_update", bucket)
+    return await acl_row(context, new.acl)
 
 
 async def sign(context: Context, cluster: str, label: str, body: CreateObjectUrl) -> str:

@@ -13,7 +13,7 @@ from roost.core.billing import ledger
 from roost.core.billing.ledger import Billable
 from roost.core.billing.ledger_queries import price_sql
 from roost.core.entities.kind import EntityKind
-from roost.resources.object_storage.engine import Acl, BucketSpec
+from roost.resources.object_storage.engine import Acl, BucketSpec, ObjectAcl
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 from roost.store.statement import Statement
@@ -83,7 +83,7 @@ class BucketFacts:
         """As the engine knows it."""
         return self.label
 
-    def spec(self, acls: dict[str, Acl], listed_by: tuple[str, ...] = ()) -> BucketSpec:
+    def spec(self, acls: dict[str, ObjectAcl], listed_by: tuple[str, ...] = ()) -> BucketSpec:
         return BucketSpec(
             *(self.name, self.mark, self.acl, self.cors_enabled, acls, listed_by),
             is_new=self.applied == 0,
@@ -313,17 +313,36 @@ async def forget(db: Queries, bucket_id: int) -> None:
     await db.execute("delete from object_bucket where id = $1 and deleting", bucket_id)
 
 
-async def acls(db: Queries, bucket_id: int) -> dict[str, Acl]:
+async def acls(db: Queries, bucket_id: int) -> dict[str, ObjectAcl]:
     """ACLs of objects that have one of their own, by name."""
-    sql = "select name, acl from object_acl where bucket_id = $1 order by name"
-    return {row["name"]: row["acl"] for row in await db.fetch(sql, bucket_id)}
+    sql = "select name, acl, given::text from object_acl where bucket_id = $1 order by name"
+    rows = await db.fetch(sql, bucket_id)
+    return {row["name"]: ObjectAcl(row["acl"], row["given"]) for row in rows}
+
+
+async def with_acls(db: Queries, region: str) -> list[BucketFacts]:
+    """Buckets that have objects with an ACL of their own."""
+    sql = f"""
+        {FACTS} where region = $1 and exists (select from object_acl where bucket_id = id)
+        order by id
+        """
+    return [BucketFacts(**row) for row in await db.fetch(sql, region)]
+
+
+async def drop_acls(db: Queries, bucket_id: int, given: Collection[str]) -> None:
+    """Drop those whose objects are no more."""
+    await db.execute(
+        "delete from object_acl where bucket_id = $1 and given = any($2::uuid[])",
+        bucket_id,
+        list(given),
+    )
 
 
 async def set_object_acl(db: Queries, bucket_id: int, name: str, acl: Acl) -> None:
     await db.execute(
         """
         insert into object_acl (bucket_id, name, acl) values ($1, $2, $3)
-        on conflict (bucket_id, name) do update set acl = excluded.acl
+        on conflict (bucket_id, name) do update set acl = excluded.acl, given = excluded.given
         """,
         bucket_id,
         name,

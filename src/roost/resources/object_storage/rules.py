@@ -1,7 +1,7 @@
 """The rules of object storage as pure functions (spec A object storage)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from xml.sax.saxutils import escape
 
 from roost.resources.object_storage.engine import Acl
@@ -70,7 +70,7 @@ def check_acl_name(name: str) -> str:
     return check_name(name)
 
 
-def have_room(names: Mapping[str, Acl]) -> bool:
+def have_room(names: Collection[str]) -> bool:
     """Whether S3 can hold so many ACLs of objects for one bucket."""
     return sum(len(name.encode()) + _POLICY_EXTRA for name in names) <= _MAX_POLICY
 
