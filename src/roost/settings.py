@@ -215,6 +215,10 @@ class Settings(BaseSettings):
     simulated_latency: float = Field(default=1.0, ge=0, description="seconds of a transition")
 
     @property
+    def image_folder(self) -> Path:
+        return self.images or self.state / "images"
+
+    @property
     def sealing_key(self) -> Path:
         """The file with the key that seals what is secret in the database and on disk."""
         return self.key_file or self.state / "secret.key"

@@ -10,6 +10,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from roost.engines.qemu.images.store import UPLOADS, cloud_folder
 from tests.e2e.cloud import Cloud, opened
 from tests.support.client import Json, until
 from tests.support.uploads import MB, disk_bytes, in_pieces, pending, send
@@ -36,7 +37,7 @@ async def test_a_server_that_is_killed_takes_the_data_anew(tmp_path: Path) -> No
         data = gzip.compress(disk_bytes("mark", 3 * MB))
         pieces = in_pieces(data[:50], data[50:], then=asyncio.Event())
         first = asyncio.create_task(send(f"{cloud.url}{path}", pieces))
-        spool = tmp_path / "images/.uploads"
+        spool = cloud_folder(tmp_path / "images", cloud.settings.sealing_key) / UPLOADS
         await until(lambda: _names(spool), bool)
         assert cloud.server is not None
         await cloud.server.kill()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import structlog
 from prometheus_client import CollectorRegistry
 
+from roost.app.adoption import adopt_images
 from roost.app.dns import put_together
 from roost.app.engine_calls import EngineCalls
 from roost.app.engines import bind_engines, keep_to_engines
@@ -43,7 +44,7 @@ from roost.core.notices import Causes
 from roost.core.planes import Binding, Engine, Engines
 from roost.core.spool import Spool
 from roost.core.suspensions import Suspensions
-from roost.engines.qemu.images.store import ImageStore
+from roost.engines.qemu.images.store import UPLOADS, ImageStore
 from roost.jobs.environment import Environment, WorkerSettings
 from roost.jobs.faults import Faults
 from roost.jobs.metrics import Metrics
@@ -207,13 +208,15 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             else await stack.enter_async_context(keeping_traces(settings, os.environ))
         )
         calls = EngineCalls(metrics, tracer or UNTRACED)
+        box = await DISK.run(Box.from_file, settings.sealing_key)
         of_regions = await bind_engines(settings, catalog, clock)
         name_server = calls.measured(await bind_dns(settings, clock, store))
         bindings = (*of_regions, *bind_support(settings), *bind_letters(settings))
         engines = Engines((*map(calls.measured, bindings), name_server), settings.host)
         stack.push_async_callback(_close, engines.bindings)
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
-        images = LocalImages(ImageStore.of(settings))
+        kept = await DISK.run(ImageStore.of, settings)
+        images = LocalImages(kept)
         instances = engines.bindings_of(INSTANCE_PLANE)
         for binding in instances:
             if binding.real:
@@ -225,10 +228,12 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             if settings.host == MAIN_HOST:
                 await start_dns(name_server)
                 await holder_queries.set_holder(store, name_server.engine.name)
+        if settings.worker and not beside:
+            real = {each.engine.name for each in instances if each.real}
+            await adopt_images(kept, store, real, shared=settings.images is not None)
         if settings.worker and not beside and any(each.real for each in instances):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(GROUPS.jobs, clock, EventListener(clock))
-        box = Box.from_file(settings.sealing_key)
         yield Roost(
             settings=settings,
             clock=clock,
@@ -265,7 +270,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 registry,
                 *await DISK.run(GROUPS.services, settings),
                 Links(await DISK.run(Identity, settings.sealing_key)),
-                Spool((settings.images or settings.state / "images") / ".uploads"),
+                Spool(kept.private / UPLOADS),
             ),
             queue=queue,
             faults=Faults(),

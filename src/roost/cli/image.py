@@ -49,7 +49,7 @@ def build(state: Path | None, name: str) -> None:
             f"{image_id} is not built here; import what its makers publish:\n"
             f"roost image import {PUBLISHED[image_id]} --id {image_id}"
         )
-    store = ImageStore.of(read_settings(state=state))
+    store = ImageStore(read_settings(state=state).image_folder)
     run(build_image(store, image_id, lambda text: _say(image_id, text), again=True))
 
 
@@ -78,8 +78,10 @@ def import_(
 @json_option
 def list_all(state: Path | None, as_json: bool) -> None:
     """List the images on this host, with the sizes of their disks in MB."""
-    images = ImageStore.of(read_settings(state=state)).list()
-    rows = [image.info.model_dump() for image in images]
+    settings = read_settings(state=state)
+    begun = settings.sealing_key.exists()
+    store = ImageStore.of(settings) if begun else ImageStore(settings.image_folder)
+    rows = [image.info.model_dump() for image in store.list()]
     show_all(rows, ("id", "boot", "setup", "virtual_size"), as_json)
 
 
@@ -90,7 +92,7 @@ async def _import(
     listed = load(settings.catalog).find_image(image_id) is not None
     if listed and label is not None:
         raise click.BadParameter("the catalogue labels this image", param_hint="--label")
-    store = ImageStore.of(settings)
+    store = ImageStore(settings.image_folder)
     say = partial(_say, image_id)
     await import_image(store, source, image_id, say, checksum=checksum)
     found = store.find(image_id)

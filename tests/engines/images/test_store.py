@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from roost.engines.qemu.images.adopting import adopt
 from roost.engines.qemu.images.commands import ImageError
 from roost.engines.qemu.images.store import INFO, KERNEL, ROOT, ImageInfo, ImageStore, check_id
 
@@ -173,3 +174,42 @@ async def test_a_damaged_description_is_reported(store: ImageStore) -> None:
     (image.directory / INFO).write_text("{}")
     with pytest.raises(ImageError, match=INFO):
         store.find("roost/mini")
+
+
+async def test_clouds_that_share_a_root_keep_private_images_apart(tmp_path: Path) -> None:
+    one, other = (ImageStore(tmp_path, tmp_path / ".clouds" / name) for name in ("one", "other"))
+    await put(one, "built")
+    await put(one, "of one", "private/100000")
+    assert other.find("private/100000") is None
+    assert [image.info.id for image in other.list()] == ["roost/mini"]
+    await put(other, "of the other", "private/100000")
+    for store, text in ((one, "of one"), (other, "of the other")):
+        assert [image.info.id for image in store.list()] == ["private/100000", "roost/mini"]
+        image = store.find("private/100000")
+        assert image is not None
+        assert image.root.read_text() == text
+    one.remove("private/100000")
+    one.forget_versions("private/100000")
+    assert one.find("private/100000") is None
+    assert other.find("private/100000") is not None
+
+
+@pytest.mark.parametrize("begun", [False, True])
+async def test_private_images_of_the_root_are_adopted_once(tmp_path: Path, *, begun: bool) -> None:
+    """Also where a process was killed between moving the version and linking it."""
+    former = ImageStore(tmp_path)
+    await put(former, "one", "private/100000")
+    await put(former, "two", "private/100001")
+    one, other = (ImageStore(tmp_path, tmp_path / ".clouds" / name) for name in ("one", "other"))
+    if begun:
+        version = (tmp_path / "private/100000").resolve()
+        place = one.private / ".versions/private/100000" / version.name
+        place.parent.mkdir(parents=True)
+        version.rename(place)
+    taken = await adopt(one, lambda image: image.info.id == "private/100000")
+    assert taken == ["private/100000"]
+    assert await adopt(other, lambda _image: True) == ["private/100001"]
+    for store, image_id, text in ((one, "private/100000", "one"), (other, "private/100001", "two")):
+        assert [image.info.id for image in store.list()] == [image_id]
+        assert store.list()[0].root.read_text() == text
+    assert await adopt(one, lambda _image: True) == []

@@ -21,7 +21,7 @@ from roost.app.backup.pieces import Pieces
 from roost.app.served import serving
 from roost.app.state import RESTORING, reachable
 from roost.engines.powerdns.accounts import owner_of_data
-from roost.engines.qemu.images.store import ImageStore
+from roost.engines.qemu.images.store import ImageStore, cloud_folder
 from roost.settings import MAIN_HOST, Settings
 from roost.store import migrate
 from roost.store.cluster import Cluster
@@ -177,7 +177,8 @@ async def _fill(
     if disks is not None:
         # Images that are kept elsewhere are put there; in the state they move with the rest.
         images = settings.images or draft / IMAGES
-        await put_disks(read_contents(reader), disks, draft, ImageStore(images))
+        store = ImageStore(images, cloud_folder(images, draft / KEY))
+        await put_disks(read_contents(reader), disks, draft, store)
         say("disks and images are there")
     if loads:
         await _load(settings.database_url, draft, reader)

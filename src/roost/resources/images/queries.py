@@ -206,6 +206,30 @@ async def of_account(db: Queries, account_id: int, numbers: Collection[int]) -> 
     return [ImageFacts(**row) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a private image that is there has been since it was begun, at the latest."""
+
+    size: int
+    """MB"""
+    began: datetime
+    ended: datetime
+    """When the row has changed for the last time: it was whole by then."""
+
+
+async def made(db: Queries, numbers: Collection[int], engines: Collection[str]) -> dict[int, Made]:
+    """By number, of those that these engines have made."""
+    rows = await db.fetch(
+        """
+        select number, size, created, updated from image
+        where number = any($1::bigint[]) and status = 'available' and engine = any($2)
+        """,
+        list(numbers),
+        list(engines),
+    )
+    return {row["number"]: Made(row["size"], row["created"], row["updated"]) for row in rows}
+
+
 async def is_public(db: Queries, image_id: str) -> bool:
     found: bool = await db.fetchval(
         "select exists (select from image where id = $1 and account_id is null)", image_id

@@ -4,6 +4,10 @@ A version is made in a hidden directory and becomes visible by one rename of its
 sees half of one. The directory of an image's versions is locked meanwhile, and all in it that the
 link does not mean is rubbish.
 
+Clouds may share a root for the images that operators build. Private ones are numbered by each
+cloud for itself, so they are in a folder of their cloud, `<root>/.clouds/<name>`, which is laid out
+as the root is.
+
 Guests do not refer to a version by its path: `GuestImage.link` gives them their own hard link,
 which keeps the blocks alive when the image is replaced or removed.
 """
@@ -20,9 +24,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from roost.core.catalog.catalog import PRIVATE
 from roost.engines.locks import locked
 from roost.engines.qemu.host.files import sync
 from roost.engines.qemu.images.commands import ImageError
+from roost.secrets import Box
 from roost.settings import Settings
 from roost.threads import DISK
 
@@ -31,7 +37,10 @@ KERNEL = "kernel"
 INITRD = "initrd"
 INFO = "image.json"
 
-_VERSIONS = ".versions"
+VERSIONS = ".versions"
+UPLOADS = ".uploads"
+"""In the folder of a cloud: what is being sent to it."""
+_CLOUDS = ".clouds"
 _SEGMENT = "[a-z0-9][a-z0-9._-]{0,62}"
 _ID = re.compile(f"{_SEGMENT}/{_SEGMENT}")
 
@@ -127,34 +136,40 @@ class Draft:
 class ImageStore:
     """All images of one host. Calls from several processes do not disturb each other."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, private: Path | None = None) -> None:
+        """`private` is the folder of the cloud's own images: the root, where nobody shares it."""
         self.root = root
+        self.private = private or root
 
     @classmethod
     def of(cls, settings: Settings) -> "ImageStore":
-        return cls(settings.images or settings.state / "images")
+        """Blocks. Raises OSError when the cloud has no key yet."""
+        return cls(settings.image_folder, cloud_folder(settings.image_folder, settings.sealing_key))
 
     def find(self, image_id: str) -> GuestImage | None:
         """None for an image that is not here; ImageError for a malformed id."""
-        return _load((self.root / check_id(image_id)).resolve())
+        return load((self._folder(image_id) / image_id).resolve())
 
     def list(self) -> list[GuestImage]:
-        """All images by id."""
-        links = sorted(path for path in self.root.glob("[!.]*/[!.]*") if path.is_symlink())
-        return [image for link in links if (image := _load(link.resolve())) is not None]
+        """All images by id, without private ones of other clouds."""
+        links = (path for each in {self.root, self.private} for path in each.glob("[!.]*/[!.]*"))
+        ids = {"/".join(path.parts[-2:]) for path in links if path.is_symlink()}
+        known = (image_id for image_id in sorted(ids) if _ID.fullmatch(image_id))
+        return [image for image_id in known if (image := self.find(image_id)) is not None]
 
     def remove(self, image_id: str) -> None:
         """Forget an image; nothing happens when it is not here."""
-        link = self.root / check_id(image_id)
+        folder = self._folder(image_id)
+        link = folder / image_id
         version = link.resolve()
         link.unlink(missing_ok=True)
-        self._discard(version)
+        _discard(folder, version)
 
     def forget_versions(self, image_id: str) -> None:
         """Remove the place of an image of which there are no versions, and never will be."""
-        versions = self.root / _VERSIONS / check_id(image_id)
-        if not self.root.joinpath(image_id).is_symlink():
-            shutil.rmtree(versions, ignore_errors=True)
+        folder = self._folder(image_id)
+        if not folder.joinpath(image_id).is_symlink():
+            shutil.rmtree(folder / VERSIONS / image_id, ignore_errors=True)
 
     @asynccontextmanager
     async def draft(self, image_id: str) -> AsyncIterator[Draft]:
@@ -162,7 +177,7 @@ class ImageStore:
 
         What is not published by then is removed, and so is what a killed process has left.
         """
-        versions = self.root / _VERSIONS / check_id(image_id)
+        versions = self._folder(image_id) / VERSIONS / image_id
         versions.mkdir(parents=True, exist_ok=True)
         async with locked(versions):
             await DISK.run(self._sweep, image_id)
@@ -174,29 +189,41 @@ class ImageStore:
 
     def put(self, image_id: str, version: Path) -> None:
         """Let the id mean a version that a draft has made."""
-        link = self.root / image_id
+        folder = self._folder(image_id)
+        link = folder / image_id
         old = link.resolve()
         link.parent.mkdir(exist_ok=True)
         fresh = version.with_suffix(".link")
-        fresh.symlink_to(Path("..", _VERSIONS, image_id, version.name))
+        fresh.symlink_to(Path("..", VERSIONS, image_id, version.name))
         os.replace(fresh, link)
-        sync(version.parent, link.parent, self.root)
-        self._discard(old)
+        sync(version.parent, link.parent, folder, folder.parent, self.root)
+        _discard(folder, old)
 
     def _sweep(self, image_id: str) -> None:
-        version = (self.root / image_id).resolve()
-        for path in (self.root / _VERSIONS / image_id).iterdir():
+        folder = self._folder(image_id)
+        version = (folder / image_id).resolve()
+        for path in (folder / VERSIONS / image_id).iterdir():
             if path.is_symlink():
                 path.unlink()
             elif path.resolve() != version:
                 shutil.rmtree(path, ignore_errors=True)
 
-    def _discard(self, version: Path) -> None:
-        if version.is_relative_to((self.root / _VERSIONS).resolve()):
-            shutil.rmtree(version, ignore_errors=True)
+    def _folder(self, image_id: str) -> Path:
+        return self.private if check_id(image_id).startswith(PRIVATE) else self.root
 
 
-def _load(directory: Path) -> GuestImage | None:
+def cloud_folder(root: Path, key_file: Path) -> Path:
+    """Where the cloud that has the key keeps what is its own; blocks, raises OSError."""
+    return root / _CLOUDS / Box(key_file.read_bytes()).mark(b"cloud", b"images")[:8].hex()
+
+
+def _discard(folder: Path, version: Path) -> None:
+    if version.is_relative_to((folder / VERSIONS).resolve()):
+        shutil.rmtree(version, ignore_errors=True)
+
+
+def load(directory: Path) -> GuestImage | None:
+    """What is in a finished version; None when nothing is. Raises ImageError for what is torn."""
     try:
         text = (directory / INFO).read_text()
     except (FileNotFoundError, NotADirectoryError):
