@@ -16,11 +16,13 @@ from roost.app.host import HostError, join
 from roost.app.operator import drains, hosts, takeovers
 from roost.app.operator.top import Watch
 from roost.app.roost import Roost, open_roost
+from roost.core.context import Context
 from roost.core.engine import EngineError
 from roost.core.hosts import queries
 from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.lifecycle.move_service import begin_move
 from roost.settings import MAIN_HOST
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
@@ -137,6 +139,57 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
         await client.delete(f"{VOLUMES}/{volume['id']}")
         await gone(cloud, guest["id"], leaving["id"])
     await die(cloud, "c")  # Nothing is placed on it any more.
+
+
+@pytest.mark.parametrize("killed", [False, True])
+async def test_what_was_asked_for_behind_a_move_is_done_by_the_other_host(
+    cloud: Main, tmp_path: Path, *, killed: bool
+) -> None:
+    """The move alone ends: nothing stays half-way, and what was deleted does not come back."""
+    store, client, name = cloud.main.store, cloud.client, f"m{killed:d}"
+    async with running_host(cloud.main, name, tmp_path / "disks"):
+        kept, deleted = [
+            await cloud.made_on(name, booted=False, backups_enabled=True) for _ in range(2)
+        ]
+    for row in (kept, deleted):
+        async with store.transaction() as db:
+            context = Context(
+                caller=None, db=db, services=cloud.main.services, clock=cloud.main.clock
+            )
+            await begin_move(context, row["id"], MAIN_HOST, live=False)
+    one = f"{INSTANCES}/{kept['id']}"
+    backup = await client.post(f"{one}/backups", {"label": "behind"})
+    await client.delete(f"{INSTANCES}/{deleted['id']}")
+    if killed:
+        await store.execute(
+            """
+            update job set status = 'running', owner = 'gone', behind = false,
+                lease_until = clock_timestamp() - interval '1 hour'
+            where kind = 'compute_move' and resource = any($1) and finished is null
+            """,
+            [f"compute:{row['id']}" for row in (kept, deleted)],
+        )
+    await die(cloud, name)
+    await takeovers.fence(store, name, None)
+    async with running_host(cloud.main, f"{name}x", tmp_path / "disks") as taker:
+        await takeovers.take_over(store, name, f"{name}x")
+        assert (await settled(client, kept["id"]))["status"] == "offline"
+        see = partial(client.get, f"{one}/backups/{backup['id']}")
+        await until(see, lambda found: found["status"] == "successful")
+        await gone(cloud, deleted["id"])
+        asked = {"action": "compute_migrate", "entity.id": kept["id"], "entity.type": "compute"}
+        [event] = (await client.get("/account/events", filter=asked))["data"]
+        assert event["status"] == "failed"
+        assert "dead" in event["message"]
+        await client.post(f"{one}/boot")
+        await until(partial(client.get, one), lambda found: found["status"] == "running")
+        for roost in (cloud.main, taker):
+            lines = list[str]()
+            await check_all(roost, False, lines.append)
+            assert lines == []
+        await client.delete(one)
+        await gone(cloud, kept["id"])
+    await die(cloud, f"{name}x")
 
 
 async def test_nothing_is_taken_over_whose_disks_are_elsewhere(cloud: Main, tmp_path: Path) -> None:

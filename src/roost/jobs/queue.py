@@ -156,11 +156,27 @@ class JobQueue:
         a step that is running now has been stopped, or its worker's lease has lapsed.
         """
         for job in await queries.lock_resource(conn, resource):
-            if job.status == "running":
-                await queries.flag(conn, job.id, "preempt", reason, job.host)
-            else:
-                ended = await queries.end(conn, job.id, reason, self.clock.now())
-                await self.listener.failed(conn, ended)
+            await self._preempt(conn, job, reason)
+
+    async def preempt_one(self, conn: Queries, job_id: int, reason: str) -> bool:
+        """End one job in the same way; what comes behind it on its resource goes on.
+
+        False when it has ended, or is about to.
+        """
+        job = await queries.lock(conn, job_id)
+        if job is None or job.finished is not None or job.stop == "preempt":
+            return False
+        await self._preempt(conn, job, reason)
+        if job.resource is not None:
+            await queries.free(conn, [job.resource], self.clock.now())
+        return True
+
+    async def _preempt(self, conn: Queries, job: Job, reason: str) -> None:
+        if job.status == "running":
+            await queries.flag(conn, job.id, "preempt", reason, job.host)
+        else:
+            ended = await queries.end(conn, job.id, reason, self.clock.now())
+            await self.listener.failed(conn, ended)
 
     async def busy(self, conn: Queries, *resources: str) -> bool:
         """Whether a job of any of the resources runs, waits for another attempt, or is due."""

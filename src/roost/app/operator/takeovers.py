@@ -23,7 +23,6 @@ from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import host_queries
 from roost.resources.compute.leftover_jobs import call_off
-from roost.resources.compute.locks import resource_of
 from roost.services import Services
 from roost.store import Connection, Queries, Store
 
@@ -72,10 +71,11 @@ async def take_over(
     async def work(db: Connection) -> dict[str, int]:
         await _check(db, name, other)
         queue, reason = services.get(JobQueue), _REASON.format(name)
-        for compute_id in await host_queries.leaving(db, name):
-            await queue.preempt(db, resource_of(compute_id), reason)
-            await call_off(db, services, compute_id)
-            await instance_queries.set_status(db, compute_id, "offline", queue.clock.now())
+        for each in await host_queries.leaving(db, name):
+            await call_off(db, services, each.id)
+            # The move alone: what waits behind it, or takes its place, is done by the other host.
+            if each.move is not None and await queue.preempt_one(db, each.move, reason):
+                await instance_queries.set_status(db, each.id, "offline", queue.clock.now())
         for job_id in await host_queries.clearings(db, name):
             await queue.cancel(db, job_id, reason)
         await jobs.give(db, name, other)

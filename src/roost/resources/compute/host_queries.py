@@ -125,24 +125,45 @@ async def stranded(db: Queries, account_id: int, grantee: int | None) -> list[St
     return [Stranded(**row) for row in rows]
 
 
+_MOVES = "('compute_move', 'compute_move_live')"
+
+
 async def moves_to(db: Queries, host: str) -> list[int]:
     """Jobs that bring instances to a host."""
     rows = await db.fetch(
-        """
+        f"""
         select j.id from job j join compute_instance i on j.resource = 'compute:' || i.id
-        where i.target_host = $1 and j.kind in ('compute_move', 'compute_move_live')
-            and j.finished is null
+        where i.target_host = $1 and j.kind in {_MOVES} and j.finished is null
         order by j.id
-        """,
+        """,  # noqa: S608 - constants
         host,
     )
     return [row["id"] for row in rows]
 
 
-async def leaving(db: Queries, host: str) -> list[int]:
-    """Instances of a host that are on their way to another one."""
-    sql = "select id from compute_instance where host = $1 and target_host <> $1 order by id"
-    return [row["id"] for row in await db.fetch(sql, host)]
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """An instance on its way to another host, and the job that brings it there.
+
+    One that is being deleted meanwhile has none any more.
+    """
+
+    id: int
+    move: int | None
+
+
+async def leaving(db: Queries, host: str) -> list[Leaving]:
+    """Those of a host, by id."""
+    rows = await db.fetch(
+        f"""
+        select i.id, (
+            select j.id from job j where j.resource = 'compute:' || i.id and j.kind in {_MOVES}
+                and j.finished is null order by j.id limit 1) as move
+        from compute_instance i where i.host = $1 and i.target_host <> $1 order by i.id
+        """,  # noqa: S608 - constants
+        host,
+    )
+    return [Leaving(**row) for row in rows]
 
 
 async def clearings(db: Queries, host: str) -> list[int]:
