@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from roost.core.catalog.catalog import PRIVATE
 from roost.engines.locks import locked
-from roost.engines.qemu.durable import sync
+from roost.engines.qemu.host.files import sync
 from roost.engines.qemu.images.store import INFO, UPLOADS, VERSIONS, GuestImage, ImageStore, load
 from roost.threads import DISK
 
