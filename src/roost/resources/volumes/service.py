@@ -178,16 +178,17 @@ async def resize(context: Context, volume_id: int, size: int) -> None:
 
 
 async def delete(context: Context, volume_id: int) -> None:
-    """Rule 5. From now on nobody sees it.
+    """Rule 5. From now on nobody sees it. It goes behind an instance that has it and is deleted.
 
     What else is done with it is not done any further, save that it is detached or copied.
     """
     volume, queue = await locks.lock(context, volume_id), context.get(JobQueue)
-    await _check_stays(context, volume)
-    turn = await locks.find_turn(context.db, queue, volume.id)
+    holder = await _holder(context, volume)
+    ends = holder is not None and holder.status == "deleting"
+    turn = await locks.find_turn(context.db, queue, volume.id, volume.compute_id if ends else None)
     if volume.compute_id is None:
         await queue.preempt(context.db, resource_of(volume.id), "The volume was deleted.")
-    elif not await _is_detaching(context, volume):
+    elif not (ends or await _is_detaching(context, volume)):
         raise invalid("Volume must be detached before it can be deleted.")
     await queries.set_deleting(context.db, volume.id)
     await record(context.db, queries.CHARGED, volume.id, context.clock.now())
@@ -195,13 +196,15 @@ async def delete(context: Context, volume_id: int) -> None:
     await log.start(context, jobs.DELETE, args, VOLUME.of(volume))
 
 
-async def _check_stays(context: Context, volume: VolumeFacts) -> None:
-    """400 while it goes to another region with its instance (spec A volumes delete migrating)."""
+async def _holder(context: Context, volume: VolumeFacts) -> InstanceFacts | None:
+    """The instance that has it. 400 while it goes to another region with that (spec A volumes
+    delete migrating)."""
     if volume.compute_id is None:
-        return
+        return None
     instance = await instance_queries.find(context.db, volume.compute_id)
     if instance is not None and instance.target_region is not None:
         raise invalid("Volume is migrating.")
+    return instance
 
 
 async def _is_detaching(context: Context, volume: VolumeFacts) -> bool:
