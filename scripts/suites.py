@@ -41,14 +41,16 @@ ENGINES = (
     Suite("qemu", ["roost.engines.qemu"], "qemu"),
     Suite("mariadb", ["roost.engines.mariadb"], "mariadb"),
     Suite("powerdns", ["roost.engines.powerdns"], "powerdns"),
-    Suite("seaweedfs", ["roost.engines.seaweedfs"], "seaweedfs"),
+    Suite("seaweedfs", ["roost.engines.seaweedfs", "roost.engines.gateway"], "seaweedfs"),
 )
 SERVERS = Suite("e2e", ["roost.app", "roost.jobs", *(e.packages[0] for e in ENGINES)], "e2e")
 POSTGRES = Suite("postgresql", ["roost.store", "roost.jobs"], "")
 """The oldest PostgreSQL: the store, jobs, and one flow of each group with tables."""
+S3_TESTS = Suite("s3-tests", ["roost.engines.seaweedfs", "roost.engines.gateway"], "")
+"""The public conformance suite of S3, where it can be fetched."""
 SHARED = ("tests/engines", "tests/e2e", "tests/support", "tests/conftest.py", "scripts", "uv.lock")
 """What all suites stand on."""
-SUITES = (*ENGINES, SERVERS, POSTGRES)
+SUITES = (*ENGINES, SERVERS, POSTGRES, S3_TESTS)
 
 FLOWS = (
     "account",

@@ -50,14 +50,26 @@ WRITE: dict[Acl, frozenset[str]] = {
     "public-read-write": EVERYBODY,
 }
 
-_LOOKS = ("location", "list uploads", "get tags")
-_READ = ("list", "list v2", "head bucket", "get", "head", "get range", "get by url")
+_LOOKS = (
+    *("location", "list uploads", "get tags"),
+    *("get bucket acl", "get object acl", "get policy"),
+)
+_READ = (
+    "list",
+    "list v2",
+    "list versions",
+    "head bucket",
+    "get",
+    "head",
+    "get range",
+    "get by url",
+)
 _COPIES = ("copy from", "copy part from")
 _CHANGES = (
     *("put", "put by url", "copy to", "delete", "delete many", "multipart"),
     *("part of others", "abort of others"),
 )
-_SPARED = frozenset({*_LOOKS, *_READ, *_COPIES, "list buckets"})
+_SPARED = frozenset({*_LOOKS, *_READ, *_COPIES, "list buckets", "delete policy"})
 """Actions after which objects are as before."""
 
 
@@ -67,8 +79,10 @@ def allowed(action: str, acl: Acl) -> frozenset[str]:
         return ACCOUNT
     if action in _LOOKS:
         return READERS
-    if action == "put tags":
+    if action in ("put tags", "delete policy"):
         return WRITERS
+    if action in ("put bucket acl", "put object acl"):
+        return WRITERS if acl == "public-read" else frozenset()  # To what it is already.
     if action in _READ:
         return READ[acl]
     if action in _COPIES:

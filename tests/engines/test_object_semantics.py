@@ -13,13 +13,10 @@ from typing import Any
 from urllib.parse import quote
 
 import aiohttp
-import botocore.session
 import pytest
-from botocore.auth import HmacV1QueryAuth
+from botocore.auth import HmacV1QueryAuth, S3SigV4Auth
 from botocore.awsrequest import AWSRequest
-from botocore.config import Config
 from botocore.credentials import Credentials
-from botocore.exceptions import ClientError
 from yarl import URL
 
 from roost.engines.seaweedfs.own import OwnObjects
@@ -33,7 +30,7 @@ from roost.resources.object_storage.engine import (
     Wanted,
 )
 from tests.support.client import until
-from tests.support.s3 import S3Client, client_of
+from tests.support.s3 import S3Client, botocore_client, client_of, refusal
 
 pytestmark = pytest.mark.seaweedfs
 
@@ -63,7 +60,7 @@ async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OwnO
 @pytest.fixture
 async def s3(engine: OwnObjects) -> Client:
     """Each test begins without objects."""
-    client = _client(await engine.endpoint())
+    client = botocore_client(await engine.endpoint(), KEY)
     pages = client.get_paginator("list_objects_v2").paginate(Bucket=BUCKET)
     for name in [each["Key"] for page in pages for each in page.get("Contents", ())]:
         client.delete_object(Bucket=BUCKET, Key=name)
@@ -74,30 +71,6 @@ async def s3(engine: OwnObjects) -> Client:
 async def raw(engine: OwnObjects) -> AsyncIterator[S3Client]:
     async with client_of(await engine.endpoint(), KEY) as client:
         yield client
-
-
-def _client(url: str, style: str = "path", version: str = "s3v4") -> Client:
-    config: Any = {
-        "s3": {"addressing_style": style},
-        "retries": {"max_attempts": 1},
-        "signature_version": version,
-    }
-    return botocore.session.Session().create_client(
-        "s3",
-        region_name="us-east-1",
-        endpoint_url=url,
-        aws_access_key_id=KEY.access_key,
-        aws_secret_access_key=KEY.secret_key,
-        config=Config(**config),
-    )
-
-
-def refusal(call: Any, **parameters: object) -> tuple[int, str]:
-    """Status and code."""
-    with pytest.raises(ClientError) as raised:
-        call(**parameters)
-    answer = raised.value.response
-    return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
 
 
 def fill(s3: Client, names: tuple[str, ...] = HARD) -> None:
@@ -228,7 +201,7 @@ async def _sent(
     url = f"{raw.url}/{BUCKET}/{name}"
     request = AWSRequest("PUT", url, headers, b"")
 
-    class Auth(botocore.auth.S3SigV4Auth):
+    class Auth(S3SigV4Auth):
         def payload(self, request: AWSRequest) -> str:
             return str(headers["x-amz-content-sha256"])
 
@@ -365,7 +338,7 @@ async def test_presigned_urls_of_both_versions(raw: S3Client, s3: Client) -> Non
         "ResponseContentDisposition": 'attachment; filename="x y"',
     }
     for version in ("s3v4", "s3"):
-        client = _client(raw.url, version=version)
+        client = botocore_client(raw.url, KEY, version=version)
         url = client.generate_presigned_url("get_object", Params=parameters)
         async with aiohttp.ClientSession() as session:
             async with session.get(URL(url, encoded=True)) as answer:
@@ -381,7 +354,7 @@ async def test_presigned_urls_of_both_versions(raw: S3Client, s3: Client) -> Non
 
 async def test_a_bucket_as_a_host(raw: S3Client, s3: Client) -> None:
     fill(s3, ("a/b",))
-    client = _client("http://s3.test", "virtual")
+    client = botocore_client("http://s3.test", KEY, "virtual")
     url = client.generate_presigned_url("get_object", Params={"Bucket": BUCKET, "Key": "a/b"})
     host, _, path = url.removeprefix("http://").partition("/")
     assert host == f"{BUCKET}.s3.test"

@@ -3,11 +3,16 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import aiohttp
+import botocore.session
+import pytest
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
+from botocore.config import Config
 from botocore.credentials import Credentials
+from botocore.exceptions import ClientError
 from yarl import URL
 
 from roost.engines.seaweedfs.calls import connected
@@ -24,14 +29,14 @@ class S3Client:
     async def send(
         self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
     ) -> tuple[int, bytes]:
-        """Status and body."""
+        """Status and body. A path with `%` is sent as it is."""
         url = f"{self.url}/{path}"
         request = AWSRequest(method, url, dict(headers or {}), body)
         if self.key is not None:
             credentials = Credentials(self.key.access_key, self.key.secret_key)
             S3SigV4Auth(credentials, "s3", "us-east-1").add_auth(request)
-        sent = dict(request.headers.items())
-        async with self.session.request(method, url, data=body, headers=sent) as answer:
+        sent, escaped = dict(request.headers.items()), URL(url, encoded="%" in path)
+        async with self.session.request(method, escaped, data=body, headers=sent) as answer:
             return answer.status, await answer.read()
 
     async def status(
@@ -71,3 +76,28 @@ async def finish_late(filer: str, bucket: str, name: str) -> None:
 async def client_of(url: str, key: KeySpec | None) -> AsyncIterator[S3Client]:
     async with aiohttp.ClientSession() as session:
         yield S3Client(session, url, key)
+
+
+def botocore_client(url: str, key: KeySpec, style: str = "path", version: str = "s3v4") -> Any:
+    """That of botocore, which has no types; it tries once."""
+    config: Any = {
+        "s3": {"addressing_style": style},
+        "retries": {"max_attempts": 1},
+        "signature_version": version,
+    }
+    return botocore.session.Session().create_client(
+        "s3",
+        region_name="us-east-1",
+        endpoint_url=url,
+        aws_access_key_id=key.access_key,
+        aws_secret_access_key=key.secret_key,
+        config=Config(**config),
+    )
+
+
+def refusal(call: Any, **parameters: object) -> tuple[int, str]:
+    """Status and code."""
+    with pytest.raises(ClientError) as raised:
+        call(**parameters)
+    answer = raised.value.response
+    return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]

@@ -38,10 +38,11 @@ class Attempt:
     async def done(
         self, method: str, path: str, body: bytes = b"", headers: Headers | None = None
     ) -> bool:
-        """Whether it was answered as done; else it has to be refused for want of access."""
+        """Whether it was answered as done; else it has to be refused, for want of access or as
+        nobody has it."""
         status, answer = await self.send(method, f"{self.bucket}{path}", body, headers)
-        assert status in (200, 204, 206, 403), (method, path, status, answer)
-        return status != 403
+        assert status in (200, 204, 206, 403, 501), (method, path, status, answer)
+        return status not in (403, 501)
 
     async def lies(self, name: str) -> bool:
         """Whether an object is there."""
@@ -58,6 +59,13 @@ def plain(method: str, path: str, body: bytes = b"", headers: Headers | None = N
         return await attempt.done(method, path, body, headers)
 
     return act
+
+
+async def ask_for_policy(attempt: Attempt) -> bool:
+    """Whether it tells that there is none."""
+    status, _ = await attempt.send("GET", f"{attempt.bucket}?policy")
+    assert status in (403, 404)
+    return status == 404
 
 
 async def list_buckets(attempt: Attempt) -> bool:
@@ -185,7 +193,7 @@ ACTIONS: dict[str, Action] = {
     "put bucket acl": plain("PUT", "?acl", b"", PUBLIC),
     "get object acl": plain("GET", "/a?acl"),
     "put object acl": plain("PUT", "/a?acl", b"", PUBLIC),
-    "get policy": plain("GET", "?policy"),
+    "get policy": ask_for_policy,
     "put policy": plain(
         "PUT",
         "?policy",

@@ -4,15 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from roost.engines.gateway.faults import denied, no_bucket
+from roost.engines.gateway.faults import denied, invalid, no_bucket
 from roost.engines.gateway.register import Bucket, Key, Register
 
 Need: TypeAlias = Literal["look", "read", "write", "settle", "parts"]
 """look: location, uploads, tags. settle: change tags. parts: list those of an upload."""
 
-_OF_OWNERS = ("private", "bucket-owner-full-control")
+OF_OWNERS = ("private", "bucket-owner-full-control")
 """ACLs that change nothing, and which some clients always send."""
-_GRANTS = tuple(
+CANNED = (
+    *OF_OWNERS,
+    *("public-read", "public-read-write", "authenticated-read", "bucket-owner-read"),
+    *("aws-exec-read", "log-delivery-write"),
+)
+GRANTS = tuple(
     f"x-amz-grant-{each}" for each in ("read", "write", "read-acp", "write-acp", "full-control")
 )
 
@@ -75,8 +80,11 @@ def may(identity: Identity, bucket: Bucket, need: Need, name: str | None = None)
 
 
 def check_no_acl(headers: Mapping[str, str]) -> None:
-    """403 for an ACL that comes with a write: the API alone sets them."""
-    if headers.get("x-amz-acl", "private") not in _OF_OWNERS:
+    """403 for an ACL that comes with a write, as the API alone sets them; 400 for what is none."""
+    acl = headers.get("x-amz-acl", "private")
+    if acl not in CANNED:
+        raise invalid(f"{acl} is no canned ACL")
+    if acl not in OF_OWNERS:
         raise denied("ACLs are set by the API of the platform")
-    if any(name in headers for name in _GRANTS):
+    if any(name in headers for name in GRANTS):
         raise denied("ACLs are set by the API of the platform")

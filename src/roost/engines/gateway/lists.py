@@ -15,6 +15,7 @@ from roost.engines.gateway.xml import document, parsed, tag
 
 MOST = 1000
 _FEW = 2
+_NULL = tag("VersionId", "null") + tag("IsLatest", True)
 _SPACE = "{http://s3.amazonaws.com/doc/2006-03-01/}"
 
 
@@ -140,25 +141,48 @@ def shown(name: str, as_url: bool) -> str:
 async def answer(upstream: Upstream, bucket: Bucket, query: dict[str, str], owner: str) -> bytes:
     """ListObjects in both versions."""
     asked = _asked(query)
-    try:
-        found = Page([], truncated=False)
-        if asked.most:
-            found = await page(
-                upstream, bucket, asked.prefix, asked.after, asked.delimiter, asked.most
-            )
-    except UnicodeEncodeError:
-        raise invalid("Names are UTF-8") from None
+    found = await _found(upstream, bucket, asked)
     parts = [tag("Name", bucket.label), tag("Prefix", shown(asked.prefix, asked.as_url))]
     parts += asked.places(found.found[-1].name if found.truncated else None, len(found.found))
-    parts.append(tag("MaxKeys", asked.most))
-    if asked.delimiter:
-        parts.append(tag("Delimiter", shown(asked.delimiter, asked.as_url)))
-    if asked.as_url:
-        parts.append(tag("EncodingType", "url"))
-    parts.append(tag("IsTruncated", found.truncated))
+    parts += _ends(asked, found)
     with_owner = not asked.second or query.get("fetch-owner") == "true"
     parts += [_element(each, asked.as_url, owner if with_owner else None) for each in found.found]
     return document("ListBucketResult", parts)
+
+
+async def _found(upstream: Upstream, bucket: Bucket, asked: "_Asked") -> Page:
+    if not asked.most:
+        return Page([], truncated=False)
+    try:
+        return await page(upstream, bucket, asked.prefix, asked.after, asked.delimiter, asked.most)
+    except UnicodeEncodeError:
+        raise invalid("Names are UTF-8") from None
+
+
+def _ends(asked: "_Asked", found: Page) -> list[str]:
+    """What all lists say of themselves."""
+    return [
+        tag("MaxKeys", asked.most),
+        tag("Delimiter", shown(asked.delimiter, asked.as_url)) if asked.delimiter else "",
+        tag("EncodingType", "url") if asked.as_url else "",
+        tag("IsTruncated", found.truncated),
+    ]
+
+
+async def versions(upstream: Upstream, bucket: Bucket, query: dict[str, str], owner: str) -> bytes:
+    """ListObjectVersions of a bucket that has never kept any: each object once, as `null`."""
+    asked = _asked(query | {"marker": query.get("key-marker", ""), "list-type": ""})
+    found = await _found(upstream, bucket, asked)
+    parts = [tag("Name", bucket.label), tag("Prefix", shown(asked.prefix, asked.as_url))]
+    parts.append(tag("KeyMarker", shown(asked.after, asked.as_url)))
+    parts.append(tag("VersionIdMarker", query.get("version-id-marker", "")))
+    if found.truncated:
+        last = found.found[-1]
+        parts.append(tag("NextKeyMarker", shown(last.name, asked.as_url)))
+        parts.append(tag("NextVersionIdMarker", "" if last.is_prefix else "null"))
+    parts += _ends(asked, found)
+    whole = [_element(each, asked.as_url, owner, "Version", _NULL) for each in found.found]
+    return document("ListVersionsResult", parts + whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +197,7 @@ class _Asked:
     second: bool
     """ListObjectsV2"""
     token: str | None
-    has_start: bool
+    start: str | None
 
     def places(self, last: str | None, count: int) -> list[str]:
         """From where it goes, and from where the next one does."""
@@ -184,8 +208,8 @@ class _Asked:
         parts = [tag("KeyCount", count)]
         if self.token is not None:
             parts.append(tag("ContinuationToken", self.token))
-        if self.has_start:
-            parts.append(tag("StartAfter", after))
+        if self.start is not None:
+            parts.append(tag("StartAfter", shown(self.start, self.as_url)))
         if last is not None:
             token = base64.urlsafe_b64encode(last.encode()).decode()
             parts.append(tag("NextContinuationToken", token))
@@ -203,7 +227,7 @@ def _asked(query: dict[str, str]) -> _Asked:
         url_or_not(query),
         second,
         query.get("continuation-token"),
-        "start-after" in query,
+        query.get("start-after"),
     )
     for text in (asked.prefix, asked.after, asked.delimiter):
         if len(text.encode(errors="replace")) > 2 * names.MAX_BYTES:
@@ -221,19 +245,22 @@ def _after(query: dict[str, str]) -> str:
         raise invalid("The continuation token provided is incorrect") from None
 
 
-def _element(found: Found, as_url: bool, owner: str | None) -> str:
+def _element(
+    found: Found, as_url: bool, owner: str | None, kind: str = "Contents", more: str = ""
+) -> str:
     name = tag("Prefix" if found.is_prefix else "Key", shown(found.name, as_url))
     if found.is_prefix:
         return f"<CommonPrefixes>{name}</CommonPrefixes>"
     parts = (
         name,
+        more,
         tag("LastModified", found.modified),
         tag("ETag", found.etag),
         tag("Size", found.size),
         tag("StorageClass", "STANDARD"),
         "" if owner is None else f"<Owner>{tag('ID', owner)}{tag('DisplayName', owner)}</Owner>",
     )
-    return f"<Contents>{''.join(parts)}</Contents>"
+    return f"<{kind}>{''.join(parts)}</{kind}>"
 
 
 async def is_empty(upstream: Upstream, bucket: Bucket) -> bool:

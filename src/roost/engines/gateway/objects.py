@@ -10,7 +10,8 @@ from aiohttp import web
 from roost.engines.gateway import access, acls, bodies, names
 from roost.engines.gateway.bodies import Body
 from roost.engines.gateway.call import Call, check_name
-from roost.engines.gateway.faults import S3Error, denied, invalid, no_object, not_built
+from roost.engines.gateway.faults import S3Error, invalid, no_object
+from roost.engines.gateway.headers import answered_headers, sent_headers
 from roost.engines.gateway.register import Bucket
 from roost.engines.gateway.state import Gateway
 from roost.engines.gateway.upstream import Incoming, Outgoing, of_bytes, refused
@@ -21,40 +22,6 @@ _MOST_DELETED = 1000
 _DELETED_AT_ONCE = 16
 _LARGEST_PUT = 5 << 30
 _STREAM_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
-_SENT = frozenset(
-    (
-        *("content-type", "content-md5", "content-disposition", "content-language", "expires"),
-        *("cache-control", "if-match", "if-none-match", "if-modified-since", "range"),
-        *("if-unmodified-since", "x-amz-tagging", "x-amz-storage-class", "x-amz-tagging-directive"),
-        *("x-amz-metadata-directive", "x-amz-copy-source-if-match", "x-amz-checksum-mode"),
-        *("x-amz-copy-source-if-none-match", "x-amz-copy-source-if-modified-since"),
-        *("x-amz-copy-source-if-unmodified-since", "x-amz-copy-source-range"),
-        *("x-amz-sdk-checksum-algorithm", "x-amz-checksum-algorithm", "x-amz-checksum-type"),
-        *("x-amz-website-redirect-location", "x-amz-mp-object-size"),
-    )
-)
-_SENT_PREFIXES = (
-    "x-amz-meta-",
-    "x-amz-checksum-",
-    "x-amz-server-side-encryption-customer-",
-    "x-amz-copy-source-server-side-encryption-customer-",
-)
-_NOT_BUILT = (
-    "x-amz-server-side-encryption",
-    "x-amz-server-side-encryption-aws-kms-key-id",
-    "x-amz-object-lock-mode",
-    "x-amz-object-lock-retain-until-date",
-    "x-amz-object-lock-legal-hold",
-    "x-amz-write-offset-bytes",
-)
-_ANSWERED = frozenset(
-    (
-        *("content-type", "content-length", "content-range", "content-encoding", "etag"),
-        *("content-disposition", "content-language", "cache-control", "expires", "last-modified"),
-        *("accept-ranges", "x-amz-tagging-count", "x-amz-storage-class", "x-amz-mp-parts-count"),
-        *("x-amz-website-redirect-location",),
-    )
-)
 _OVERRIDES = frozenset(
     f"response-{each}"
     for each in (
@@ -67,31 +34,6 @@ _NO_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 def path_of(bucket: Bucket, name: str) -> str:
     return f"/{bucket.place}/{names.encoded(name)}"
-
-
-def sent_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Those that mean something to the server behind. Raises 501 for what nobody does."""
-    for name in _NOT_BUILT:
-        if name in headers:
-            raise not_built(name)
-    found = {
-        name: value
-        for name, value in headers.items()
-        if name in _SENT or name.startswith(_SENT_PREFIXES)
-    }
-    codings = [each.strip() for each in headers.get("content-encoding", "").split(",")]
-    kept = [each for each in codings if each and each.lower() != "aws-chunked"]
-    if kept:
-        found["content-encoding"] = ",".join(kept)
-    return found
-
-
-def answered_headers(incoming: Incoming) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in incoming.headers
-        if name in _ANSWERED or name.startswith(_SENT_PREFIXES)
-    }
 
 
 async def get(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamResponse:
@@ -341,7 +283,3 @@ def check_settled(bucket: Bucket) -> None:
     """503 while its objects are given the names by which they are found."""
     if bucket.moving_from is not None:
         raise S3Error(503, "SlowDown", "The bucket is being made ready after an upgrade")
-
-
-def refuse_settings() -> S3Error:
-    return denied("Settings of buckets and ACLs belong to the API of the platform")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from aiohttp import web
 
-from roost.engines.gateway import access, acls, lists, objects, uploads
+from roost.engines.gateway import access, acls, lists, objects, settings, uploads
 from roost.engines.gateway.call import Call, authenticate, check_name, read
 from roost.engines.gateway.faults import S3Error, denied, invalid, not_built, unavailable
 from roost.engines.gateway.register import Bucket
@@ -16,15 +16,6 @@ from roost.engines.gateway.xml import document, tag
 _LABEL = re.compile("[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
 _DECISION_SECONDS = 15.0
 _XML = "application/xml"
-_SETTINGS = frozenset(
-    (
-        *("acl", "policy", "policyStatus", "cors", "versioning", "versions", "lifecycle"),
-        *("encryption", "ownershipControls", "publicAccessBlock", "object-lock", "logging"),
-        *("notification", "replication", "website", "accelerate", "requestPayment"),
-        *("analytics", "inventory", "metrics", "intelligent-tiering", "metadataTable"),
-    )
-)
-_OBJECT_SETTINGS = frozenset(("acl", "retention", "legal-hold"))
 _OBJECT_OTHERS = ("torrent", "restore", "select", "append", "renameObject")
 
 
@@ -71,9 +62,7 @@ async def _done(gateway: Gateway, call: Call) -> web.StreamResponse:
         if call.method != "GET":
             raise denied()
         return _buckets(gateway, call)
-    if call.name is None and call.method == "PUT" and not _SETTINGS & call.query.keys():
-        if "tagging" in call.query:
-            raise objects.refuse_settings()
+    if call.name is None and call.method == "PUT" and not settings.OF_BUCKETS & call.query.keys():
         return await _make(gateway, call)
     bucket = access.bucket_of(gateway.register, call.label)
     if call.name is None:
@@ -85,8 +74,9 @@ async def _done(gateway: Gateway, call: Call) -> web.StreamResponse:
 
 async def _on_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamResponse:
     query, method = call.query, call.method
-    if _SETTINGS & query.keys() or "tagging" in query:
-        raise objects.refuse_settings()
+    if settings.OF_BUCKETS & query.keys():
+        objects.check_settled(bucket)
+        return await settings.of_bucket(gateway, call, bucket)
     if method == "DELETE":
         raise denied("Buckets are deleted by the API of the platform")
     objects.check_settled(bucket)
@@ -111,8 +101,8 @@ async def _on_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> web.Stream
 
 async def _on_object(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamResponse:
     query, method = call.query, call.method
-    if _OBJECT_SETTINGS & query.keys():
-        raise objects.refuse_settings()
+    if settings.OF_OBJECTS & query.keys():
+        return await settings.of_object(gateway, call, bucket)
     if any(each in query for each in _OBJECT_OTHERS):
         raise not_built("This operation")
     if "tagging" in query and method in ("GET", "PUT", "DELETE"):
@@ -178,10 +168,11 @@ async def _make(gateway: Gateway, call: Call) -> web.Response:
         raise denied()
     access.check_no_acl(call.headers)
     if call.headers.get("x-amz-bucket-object-lock-enabled", "false").lower() == "true":
-        raise denied("Object lock is not to be had")
+        raise not_built("Object lock")
     if not _LABEL.fullmatch(call.label):
         raise invalid("The specified bucket is not valid.", "InvalidBucketName")
-    _check_free(gateway, call)
+    if _is_own(gateway, call):
+        return web.Response(headers={"Location": f"/{call.label}"})
     pending = gateway.pending.get(call.label)
     if pending is not None and pending.key != key.name:
         raise S3Error(409, "OperationAborted", "Somebody else makes a bucket of this name")
@@ -202,16 +193,21 @@ async def _make(gateway: Gateway, call: Call) -> web.Response:
     return web.Response(headers={"Location": f"/{call.label}"})
 
 
-def _check_free(gateway: Gateway, call: Call) -> None:
+def _is_own(gateway: Gateway, call: Call) -> bool:
+    """Whether it is there already, and the caller's: as in us-east-1, that is no fault. Raises
+    S3Error for another's."""
     bucket = gateway.register.buckets.get(call.label)
     if bucket is None:
-        return
-    if call.identity.grant(bucket) is not None:
-        message = (
-            "Your previous request to create the named bucket succeeded and you already own it."
-        )
+        return False
+    granted = call.identity.grant(bucket)
+    if granted is None:
+        raise S3Error(409, "BucketAlreadyExists", "The requested bucket name is not available.")
+    if bucket.closed:
+        raise S3Error(409, "OperationAborted", "The bucket is being deleted")
+    if not granted:
+        message = "The bucket is there already, and may be read with this key only."
         raise S3Error(409, "BucketAlreadyOwnedByYou", message)
-    raise S3Error(409, "BucketAlreadyExists", "The requested bucket name is not available.")
+    return True
 
 
 def _moment(seconds: float) -> str:

@@ -22,6 +22,7 @@ EMPTY = hashlib.sha256(b"").hexdigest()
 STREAMS = "STREAMING-"
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _SKEW = timedelta(minutes=15)
+_EPOCH = datetime.fromtimestamp(0, UTC)
 _LONGEST = 7 * 24 * 3600
 _SAFE = "-_.~"
 _SPACES = re.compile(" +")
@@ -183,26 +184,37 @@ def _verify_old_url(
         raise denied("Expires is missing or wrong")
     if now.timestamp() > int(expires):
         raise denied("Request has expired")
-    _compare(
-        _old_signature(signed, expires, _secret_of(query["AWSAccessKeyId"], secret)),
-        query["Signature"],
-    )
+    _check_old(signed, expires, _secret_of(query["AWSAccessKeyId"], secret), query["Signature"])
     payload = signed.headers.get("x-amz-content-sha256", UNSIGNED)
     return Caller(query["AWSAccessKeyId"], payload)
 
 
 def _verify_old_header(signed: Signed, authorization: str, secret: Secret, now: datetime) -> Caller:
     access_key, _, signature = authorization.removeprefix("AWS ").partition(":")
-    said = signed.headers.get("x-amz-date") or signed.headers.get("date")
+    said = signed.headers.get("x-amz-date", signed.headers.get("date"))
     if abs(_moment(_old_date(said)) - now) > _SKEW:
         message = "The difference between the request time and the current time is too large."
         raise S3Error(403, "RequestTimeTooSkewed", message)
     date = "" if "x-amz-date" in signed.headers else signed.headers.get("date", "")
-    _compare(_old_signature(signed, date, _secret_of(access_key, secret)), signature)
+    _check_old(signed, date, _secret_of(access_key, secret), signature)
     return Caller(access_key, signed.headers.get("x-amz-content-sha256", UNSIGNED))
 
 
-def _old_signature(signed: Signed, date: str, secret: str) -> str:
+def _check_old(signed: Signed, date: str, secret: str, signature: str) -> None:
+    """Version 2. Clients sign a bucket without an object with and without a `/` behind."""
+    paths = list(signed.paths)
+    if signed.bucket_of_host is not None:
+        paths = [f"/{signed.bucket_of_host}{path}" for path in paths]
+    elif signed.path.count("/") == 1 and signed.path != "/":
+        paths += [f"{path}/" for path in paths]
+    for path in paths:
+        wanted = _old_signature(signed, date, secret, path)
+        if hmac.compare_digest(wanted.encode(), signature.encode(errors="replace")):
+            return
+    raise _mismatch()
+
+
+def _old_signature(signed: Signed, date: str, secret: str, path: str) -> str:
     amazon = "".join(
         f"{name}:{_SPACES.sub(' ', value.strip())}\n"
         for name, value in sorted(signed.headers.items())
@@ -210,9 +222,6 @@ def _old_signature(signed: Signed, date: str, secret: str) -> str:
     )
     own = sorted((name, value) for name, value in signed.query if name in _V2_QUERIES)
     query = "&".join(f"{name}={value}" if value else name for name, value in own)
-    path = quote(signed.path, safe=f"/{_SAFE}", errors="surrogateescape")
-    if signed.bucket_of_host is not None:
-        path = f"/{signed.bucket_of_host}{path}"
     head = (signed.headers.get(each, "") for each in ("content-md5", "content-type"))
     text = "\n".join((signed.method, *head, date, "")) + amazon + path
     if query:
@@ -300,9 +309,12 @@ def _secret_of(access_key: str, secret: Secret) -> str:
 
 def _moment(text: str) -> datetime:
     try:
-        return datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        moment = datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     except ValueError:
-        raise denied("A valid Date or x-amz-date header is required") from None
+        moment = _EPOCH
+    if moment <= _EPOCH:
+        raise denied("A valid Date or x-amz-date header is required")
+    return moment
 
 
 def _old_date(text: str | None) -> str:
@@ -314,11 +326,6 @@ def _old_date(text: str | None) -> str:
         return parsedate_to_datetime(text).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     except (ValueError, OverflowError):
         raise denied("A valid Date or x-amz-date header is required") from None
-
-
-def _compare(wanted: str, got: str) -> None:
-    if not hmac.compare_digest(wanted.encode(), got.encode(errors="replace")):
-        raise _mismatch()
 
 
 def _mismatch() -> S3Error:

@@ -1,5 +1,6 @@
 """Uploads in parts."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import unquote_plus
@@ -9,14 +10,9 @@ from aiohttp import web
 from roost.engines.gateway import access, acls, bodies, names
 from roost.engines.gateway.call import Call
 from roost.engines.gateway.faults import invalid
+from roost.engines.gateway.headers import answered_headers, sent_headers
 from roost.engines.gateway.lists import number, shown, url_or_not
-from roost.engines.gateway.objects import (
-    answered_headers,
-    copy,
-    path_of,
-    put_body,
-    sent_headers,
-)
+from roost.engines.gateway.objects import copy, path_of, put_body
 from roost.engines.gateway.register import Bucket
 from roost.engines.gateway.state import Gateway
 from roost.engines.gateway.upstream import Outgoing, Upstream, of_bytes, refused
@@ -28,6 +24,7 @@ _MOST_PARTS = 10_000
 _UPLOADS = 10_000
 """That are looked at for a list."""
 _XML = "application/xml"
+_RANGE = re.compile("bytes=([0-9]{1,15})-([0-9]{1,15})")
 
 
 async def begin(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
@@ -53,8 +50,19 @@ async def put_part(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response
     path = path_of(bucket, call.object_name)
     async with gateway.writing(bucket):
         if "x-amz-copy-source" in call.headers:
+            _check_range(call.headers.get("x-amz-copy-source-range"))
             return await copy(gateway, call, path, query)
         return await put_body(gateway, call, path, query)
+
+
+def _check_range(text: str | None) -> None:
+    """Of what is copied, as S3 has it: `bytes=first-last`, both given."""
+    if text is None:
+        return
+    found = _RANGE.fullmatch(text)
+    if found is None or int(found[1]) > int(found[2]):
+        message = "The x-amz-copy-source-range value must be of the form bytes=first-last"
+        raise invalid(message)
 
 
 async def complete(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
