@@ -22,7 +22,7 @@ class SimulatedAddresses:
 
     async def list(self) -> Mapping[int, GuestAddresses | None]:
         await self._plane.fail_if_planned("addresses_list")
-        return await self._plane.transact(_all)
+        return await self._plane.survey(_all)
 
     async def dropped(self) -> Mapping[str, int]:
         """Simulated guests send nothing."""

@@ -69,7 +69,7 @@ class SimulatedBackups:
         await self._plane.transact(lambda documents: BACKUPS.remove(documents, backup_id))
 
     async def list(self) -> list[BackupState]:
-        backups = await self._plane.transact(BACKUPS.all)
+        backups = await self._plane.survey(BACKUPS.all)
         return [
             BackupState(backup.id, tuple(sorted(disk.id for disk in backup.disks)))
             for backup in backups

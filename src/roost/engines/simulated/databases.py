@@ -208,7 +208,7 @@ class SimulatedDatabases:
         return None if found is None else _state(found)
 
     async def list(self) -> list[DatabaseState]:
-        return [_state(each) for each in await self._plane.transact(DATABASES.all)]
+        return [_state(each) for each in await self._plane.survey(DATABASES.all)]
 
     async def faults(self) -> AsyncGenerator[int, None]:
         """Only of what this very object does."""
@@ -236,7 +236,7 @@ class SimulatedDatabases:
             for each in DATABASES.all(documents):
                 DATABASES.put(documents, replace(each, running=False))
 
-        await self._plane.transact(stop)
+        await self._plane.survey(stop)
 
     async def close(self) -> None:
         self._plane.state.close()

@@ -69,11 +69,11 @@ class FaultPlan:
 
     async def latency(self, operation: str) -> float:
         """Seconds."""
-        return await self._state.transact(lambda documents: self._seconds(documents, operation))
+        return await self._state.transact_few(lambda documents: self._seconds(documents, operation))
 
     async def reason(self, operation: str) -> str | None:
         """Why this call of the operation fails, or None; uses up one planned failure."""
-        return await self._state.transact(lambda documents: self.use(documents, operation))
+        return await self._state.transact_few(lambda documents: self.use(documents, operation))
 
     def use(self, documents: Documents, operation: str) -> str | None:
         """The same, within a transaction that commits."""
@@ -142,7 +142,7 @@ class FaultPlan:
                 documents.write("begun", name, None)
             return seconds, passed
 
-        return await self._state.transact(look)
+        return await self._state.transact_few(look)
 
     def _seconds(self, documents: Documents, operation: str) -> float:
         planned = documents.read("latency", operation) or documents.read("latency", _ALL)

@@ -57,7 +57,7 @@ class SimulatedFirewalls:
 
     async def list(self) -> list[FirewallState]:
         await self._plane.fail_if_planned("firewall_list")
-        found = await self._plane.transact(_all)
+        found = await self._plane.survey(_all)
         return list(map(_state, found))
 
     async def inspect(self, firewall_id: int) -> FirewallState | None:
@@ -71,7 +71,7 @@ class SimulatedFirewalls:
 
     async def passes(self, packet: Packet) -> bool:
         """Whether both ends let a connection begin with this packet."""
-        for firewall in await self._plane.transact(_all):
+        for firewall in await self._plane.survey(_all):
             rules = firewall.rules
             held = _held(firewall, packet.vpc_id)
             sends, gets = (_has(held, side) for side in (packet.source, packet.target))

@@ -78,7 +78,7 @@ class SimulatedImages:
         return found.size
 
     async def aside(self) -> Sequence[int]:
-        return [image.id for image in await self._plane.transact(IMAGES.all) if image.aside]
+        return [image.id for image in await self._plane.survey(IMAGES.all) if image.aside]
 
     async def keep(
         self, number: int, source: Path, most: int, *, cloud_init: bool, progress: Progress
@@ -108,7 +108,7 @@ class SimulatedImages:
         await self._plane.transact(lambda documents: IMAGES.remove(documents, number))
 
     async def list(self) -> list[int]:
-        return [image.id for image in await self._plane.transact(IMAGES.all) if image.whole]
+        return [image.id for image in await self._plane.survey(IMAGES.all) if image.whole]
 
 
 def _read(number: int, source: Path) -> Image:

@@ -113,7 +113,7 @@ class SimulatedInstances:
         return await self._state(compute_id)
 
     async def list(self) -> list[InstanceState]:
-        return await self._plane.transact(_all_states)
+        return await self._plane.survey(_all_states)
 
     async def endings(self) -> AsyncGenerator[int, None]:
         """Only of what this very object does."""
@@ -126,7 +126,7 @@ class SimulatedInstances:
 
     async def counters(self) -> Mapping[int, Counters]:
         now = self._clock.now()
-        return await self._plane.transact(lambda documents: guests.counters_at(documents, now))
+        return await self._plane.survey(lambda documents: guests.counters_at(documents, now))
 
     async def console(self, compute_id: int, limit: int) -> bytes:
         guest = await self._find(compute_id)
@@ -158,12 +158,12 @@ class SimulatedInstances:
 
     async def hearers(self, sender: Port, mac: str) -> set[Port]:
         """Who gets what a guest's interface to a VLAN sends to everybody."""
-        found = await self._plane.transact(GUESTS.all)
+        found = await self._plane.survey(GUESTS.all)
         return hearers(found, sender, mac)
 
     async def arrival(self, sender: Port, source: str, target: str) -> Arrival | None:
         """What becomes of an IPv4 packet from a guest's public interface or one in a VPC."""
-        found = await self._plane.transact(GUESTS.all)
+        found = await self._plane.survey(GUESTS.all)
         return arrival(found, sender, source, target)
 
     async def snapshot(self) -> bytes:

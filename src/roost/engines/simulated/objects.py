@@ -79,7 +79,7 @@ class SimulatedObjects:
             self._heard = None
 
     async def is_empty(self, bucket: str) -> bool:
-        return await self._plane.transact(lambda documents: not _objects(documents, bucket))
+        return await self._plane.survey(lambda documents: not _objects(documents, bucket))
 
     async def close_bucket(self, bucket: BucketSpec) -> None:
         def close(documents: Documents) -> None:
@@ -107,7 +107,7 @@ class SimulatedObjects:
         return frozenset((await self.spec(bucket) or {}).get("ended", ()))
 
     async def list_objects(self, bucket: str, wanted: Wanted) -> ObjectPage:
-        objects = await self._plane.transact(lambda documents: _objects(documents, bucket))
+        objects = await self._plane.survey(lambda documents: _objects(documents, bucket))
         shown = tuple(islice(_shown(objects, bucket, wanted), wanted.limit + 1))
         page = shown[: wanted.limit]
         return ObjectPage(page, page[-1].name if len(shown) > len(page) else None)
@@ -119,7 +119,7 @@ class SimulatedObjects:
             size = sum(json.loads(each)["size"] for each in (*objects, *uploads))
             return Usage(len(objects), size)
 
-        return await self._plane.transact(count)
+        return await self._plane.survey(count)
 
     async def end_uploads(self, bucket: str, before: datetime) -> None:
         def end(documents: Documents) -> None:
@@ -127,7 +127,7 @@ class SimulatedObjects:
                 if datetime.fromisoformat(json.loads(body)["begun"]) < before:
                     documents.write(_UPLOAD, path, None)
 
-        await self._plane.transact(end)
+        await self._plane.survey(end)
 
     async def traffic(self) -> Traffic:
         sent = await self._plane.state.read_all(_SENT)
@@ -159,7 +159,7 @@ class SimulatedObjects:
             found = {name: _held(documents, name) for name in sorted(names)}
             return {name: held for name, held in found.items() if held is not None}
 
-        return await self._plane.transact(find)
+        return await self._plane.survey(find)
 
     async def put_key(self, key: KeySpec) -> None:
         shown = ("grants", "lists", "makes")
@@ -188,24 +188,24 @@ class SimulatedObjects:
         """Make a bucket with a key, as a client would; `told`: to those who listen."""
         made = {**asdict(BucketSpec(bucket, "", "private", False)), "mark": None, "maker": key}
         body = json.dumps(made)
-        await self._plane.transact(lambda documents: documents.write(_BUCKET, bucket, body))
+        await self._plane.survey(lambda documents: documents.write(_BUCKET, bucket, body))
         if told and self._heard is not None:
             self._heard.put_nowait(MadeBucket(bucket, key))
 
     async def write(self, bucket: str, name: str, size: int = 1) -> None:
         """Put an object, as the end of a client's upload that was let in before."""
         body = json.dumps({"size": size})
-        await self._plane.transact(lambda documents: _write(documents, bucket, name, body))
+        await self._plane.survey(lambda documents: _write(documents, bucket, name, body))
 
     async def upload(self, bucket: str, name: str, size: int, begun: datetime) -> None:
         """Have put parts of an object (UTC) that is not complete."""
         body = json.dumps({"size": size, "begun": begun.isoformat()})
         path = f"{bucket}/{name}"
-        await self._plane.transact(lambda documents: documents.write(_UPLOAD, path, body))
+        await self._plane.survey(lambda documents: documents.write(_UPLOAD, path, body))
 
     async def lets_in(self, key: str, bucket: str, *, writes: bool) -> bool:
         """Whether a client with the key may write or read objects there now."""
-        return await self._plane.transact(
+        return await self._plane.survey(
             lambda documents: _lets_in(documents, key, bucket, writes=writes)
         )
 
@@ -218,7 +218,7 @@ class SimulatedObjects:
             _write(documents, bucket, name, json.dumps({"size": 1}))
             return [path.removeprefix(f"{bucket}/") for path in _objects(documents, bucket)]
 
-        return await self._plane.transact(put)
+        return await self._plane.survey(put)
 
     async def signed(self, url: str) -> bool:
         """Whether a signed URL still opens what it was made for."""
@@ -230,7 +230,7 @@ class SimulatedObjects:
 
     async def remove(self, bucket: str, name: str) -> None:
         """Delete an object, as a client would."""
-        await self._plane.transact(lambda documents: _write(documents, bucket, name, None))
+        await self._plane.survey(lambda documents: _write(documents, bucket, name, None))
 
     async def acl(self, bucket: str, name: str) -> str | None:
         """What is in force for an object, or for whatever has the name next."""
@@ -239,7 +239,7 @@ class SimulatedObjects:
 
     async def send(self, bucket: str, count: int) -> None:
         """Let clients have got so many bytes since it started."""
-        await self._plane.transact(lambda documents: documents.write(_SENT, bucket, str(count)))
+        await self._plane.survey(lambda documents: documents.write(_SENT, bucket, str(count)))
 
     async def spec(self, bucket: str) -> dict[str, Any] | None:
         """What was put last of a bucket, as JSON has it."""

@@ -98,10 +98,15 @@ class Plane:
             reason = self.plan.use(documents, operation)
             return (work(documents),) if reason is None else reason
 
-        outcome = await self.state.transact(fail_or_work)
+        outcome = await self.state.transact_few(fail_or_work)
         if isinstance(outcome, str):
             raise EngineError(outcome)
         return outcome[0]
 
     async def transact(self, work: Callable[[Documents], _Result]) -> _Result:
+        """Of a few documents."""
+        return await self.state.transact_few(work)
+
+    async def survey(self, work: Callable[[Documents], _Result]) -> _Result:
+        """Of however many there are of a kind."""
         return await self.state.transact(work)

@@ -133,7 +133,7 @@ class SimulatedVolumes:
         return None if found is None else _state(found)
 
     async def list(self) -> list[VolumeState]:
-        return [_state(volume) for volume in await self._plane.transact(VOLUMES.all)]
+        return [_state(volume) for volume in await self._plane.survey(VOLUMES.all)]
 
     async def health(self) -> Health:
         return Health(ok=True, detail="simulated")
@@ -180,7 +180,9 @@ def _begin(documents: Documents, volume: VolumeSpec) -> bool:
     found = VOLUMES.find(documents, volume.id)
     if found is not None and found.whole:
         return True
-    VOLUMES.put(documents, Volume(volume.id, volume.size))
+    begun = Volume(volume.id, volume.size)
+    if found != begun:
+        VOLUMES.put(documents, begun)
     return False
 
 
