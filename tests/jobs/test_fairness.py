@@ -9,7 +9,7 @@ from statistics import median
 
 import pytest
 
-from roost.jobs import JobKind, Kinds, Run, Step, Verdict, next_step, queries
+from roost.jobs import Job, JobKind, Kinds, Run, Step, Verdict, next_step, queries
 from roost.jobs.claims import Claimer
 from roost.jobs.fairness import Candidate, Line, Slots
 from roost.jobs.lease_queries import FIRST, find_waiting
@@ -250,11 +250,14 @@ async def test_a_job_that_still_runs_here_is_not_claimed_again(noted: Store) -> 
     bench = Bench(noted, kind, services=[gate])
     job_id = await bench.enqueue(kind, Nothing(), "x:1")
     claimer = Claimer(bench.environment, "me")
-    (job,) = await claimer.claim([], [])
+    begun = list[Job]()
+    assert await claimer.claim([], [], begun.append) == 1
+    (job,) = begun
     back = "update job set status = 'queued', fence = fence - 1, owner = null"
     await noted.execute(back)
-    assert await claimer.claim([job], []) == []
-    (again,) = await claimer.claim([], [])
+    assert await claimer.claim([job], [], begun.append) == 0
+    assert await claimer.claim([], [], begun.append) == 1
+    (_, again) = begun
     assert (again.id, again.fence) == (job_id, job.fence)
 
 

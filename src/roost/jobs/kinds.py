@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Generic, Never, TypeAlias, TypeVar
 
@@ -90,17 +90,16 @@ class JobKind(Generic[Args]):
     on_done: Effect[Args] | None = None
     on_failed: Effect[Args] | None = None
     per_account: int | None = None
+    long: bool = field(init=False)
+    """Whether a step may keep its slot for more than two minutes; what is short has slots that no
+    long job takes."""
 
     def __post_init__(self) -> None:
         names = [step.name for step in self.steps]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"the steps of {self.name} need distinct names")
-
-    @property
-    def long(self) -> bool:
-        """Whether a step may keep its slot for more than two minutes; what is short has slots
-        that no long job takes."""
-        return any(step.timeout > _SHORT_SECONDS for step in self.steps)
+        long = any(step.timeout > _SHORT_SECONDS for step in self.steps)
+        object.__setattr__(self, "long", long)
 
     def find(self, name: str) -> Step[Args] | None:
         """None for a step of another release."""
@@ -156,6 +155,14 @@ class Kinds:
         self.by_name = MappingProxyType({kind.name: kind for kind in kinds})
         if len(self.by_name) < len(kinds):
             raise ValueError("two job kinds have the same name")
+        self.names = _array(self.by_name)
+        """Of all, as the text of an array in SQL: a list would be encoded anew for each claim."""
+        self.limited = _array(kind.name for kind in kinds if kind.per_account is not None)
+        """Of those that an account may not run as many of as it likes."""
 
     def __getitem__(self, name: str) -> AnyKind:
         return self.by_name[name]
+
+
+def _array(names: Iterable[str]) -> str:
+    return f"{{{','.join(names)}}}"

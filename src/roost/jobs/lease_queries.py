@@ -49,7 +49,7 @@ _CANDIDATES = f"""
         ) as next
     )
     select line.tenant, line.kind, line.status, head.id, head.run_at,
-        case when line.kind = any($6) then (
+        case when line.kind = any($6::text::text[]) then (
             select count(*) from job as other
             where other.status = 'running' and other.kind = line.kind
                 and coalesce(other.account_id, 0) = line.tenant
@@ -58,7 +58,7 @@ _CANDIDATES = f"""
         select id, run_at from job
         where {_WAITS} and host = $9 and coalesce(account_id, 0) = line.tenant
             and kind = line.kind
-            and status = line.status and kind = any($3) and run_at <= $4
+            and status = line.status and kind = any($3::text::text[]) and run_at <= $4
             and (status = 'waiting' or resource is null or not ({_BEHIND}))
         order by run_at, id limit $5
     ) as head on true
@@ -69,7 +69,7 @@ _CLAIM = f"""
         select claimed.id from unnest($5::bigint[]) as wanted (id) cross join lateral (
             select id from job
             where id = wanted.id and status in ('queued', 'waiting') and run_at <= $4
-                and kind = any($3) and host = $6
+                and kind = any($3::text::text[]) and host = $6
                 and (status = 'waiting' or resource is null or not ({_BEHIND}))
             for update skip locked
         ) as claimed
@@ -108,11 +108,9 @@ async def find_waiting(
     host: str = MAIN_HOST,
 ) -> Waiting:
     """Due jobs of a host's lines behind a place; `limits`: of lines, and of the jobs in each."""
-    names = list(kinds.by_name)
-    limited = [name for name in names if kinds[name].per_account is not None]
     tenant, kind, status = place
     lines, heads = limits
-    values = (tenant, kind, names, now, heads, limited, lines, status, host)
+    values = (tenant, kind, kinds.names, now, heads, kinds.limited, lines, status, host)
     records = await db.fetch(_CANDIDATES, *values)
     candidates, running, places = list[Candidate](), dict[Line, int](), set[Place]()
     for record in records:
@@ -139,9 +137,8 @@ async def claim(
     asyncpg.UniqueViolationError when another worker begins a job of the same resource, possible
     only when its earlier one was committed after a later one.
     """
-    names = list(kinds.by_name)
     length = timedelta(seconds=lease)
-    records = await db.fetch(_CLAIM, owner, length, names, now, job_ids, host)
+    records = await db.fetch(_CLAIM, owner, length, kinds.names, now, job_ids, host)
     return sorted(map(to_job, records), key=lambda job: job_ids.index(job.id))
 
 

@@ -48,7 +48,8 @@ class JobQueue:
         Workers of `host` run it, by default those of the host on which its resource is.
         """
         new = self._new(kind, args, account_id, resource, run_at)
-        new = replace(new, schedule=schedule, tick=tick, host=host)
+        if schedule is not None or host is not None:
+            new = replace(new, schedule=schedule, tick=tick, host=host)
         job = await queries.insert(conn, new, event)
         await self._announce(conn, kind, job)
         return job

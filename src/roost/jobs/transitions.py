@@ -13,18 +13,21 @@ def advance(job: Job, kind: AnyKind, result: JsonObject | None, now: datetime) -
     results = job.results if result is None else {**job.results, job.step: dict(result)}
     following = kind.after(job.step)
     if following is None:
-        return succeed(replace(job, results=results), now)
+        return succeed(job, now, results)
     return replace(job, step=following.name, attempt=0, error=None, results=results)
 
 
-def succeed(job: Job, now: datetime) -> Job:
-    return replace(job, status="done", percent=100, error=None, finished=now)
+def succeed(job: Job, now: datetime, results: JsonObject | None = None) -> Job:
+    """`results`: where the last step has left one."""
+    kept = job.results if results is None else results
+    return replace(job, status="done", percent=100, error=None, finished=now, results=kept)
 
 
 def wait(job: Job, again: Again, now: datetime) -> Job:
     """The step asks to be called again; that is not a failure."""
     attempt = 0 if again.attempted else job.attempt
-    return _until(replace(job, attempt=attempt), again.after, now)
+    run_at = now + timedelta(seconds=again.after)
+    return replace(job, status="waiting", attempt=attempt, run_at=run_at)
 
 
 def retry(job: Job, reason: str, seconds: float, now: datetime) -> Job:

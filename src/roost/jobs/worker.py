@@ -23,7 +23,10 @@ from roost.jobs.upkeep import Upkeep
 _LAST_SECONDS = 1.0
 """For steps that have been interrupted, when the worker stops."""
 _PAUSE_SECONDS = 0.002
-"""Between two looks for due jobs: what becomes due meanwhile is claimed together."""
+"""From one look for due jobs to the next: what becomes due meanwhile is claimed together."""
+_LONGEST_PAUSE_SECONDS = 0.02
+_SHARE = 4
+"""A look that finds few jobs takes at most one part in so many of a worker's time."""
 
 _log = structlog.get_logger(__name__)
 
@@ -83,25 +86,29 @@ class Worker:
     async def _claim(self) -> None:
         """Fill the free slots, then wait for a reason to look again."""
         self._wake.clear()
-        looked = time.monotonic()
+        looked, few = time.monotonic(), True
         try:
-            await self._fill()
+            few = await self._fill() < self._env.settings.slots // 2
         except Exception:
             _log.exception("job_claim_failed")
+        pause = _PAUSE_SECONDS
+        if few:
+            took = time.monotonic() - looked
+            pause = min(max(pause, took * _SHARE), _LONGEST_PAUSE_SECONDS)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._env.settings.poll):
                 await self._wake.wait()
-        left = looked + _PAUSE_SECONDS - time.monotonic()
+        left = looked + pause - time.monotonic()
         if left > 0:
             await asyncio.sleep(left)
 
-    async def _fill(self) -> None:
+    async def _fill(self) -> int:
+        """How many jobs have begun."""
         if len(self._running) == self._env.settings.slots:
-            return
+            return 0
         freed, self._freed = self._freed, set()
         held = [execution.job for execution in self._running.values()]
-        for job in await self._claimer.claim(held, freed):
-            self._start(job)
+        return await self._claimer.claim(held, freed, self._start)
 
     def _start(self, job: Job) -> None:
         execution = Execution(job, self._env)
