@@ -70,16 +70,18 @@ class EngineCalls:
 class _Measured:
     """Stands for an engine, or for a part of it, and is taken for one of its class."""
 
-    __slots__ = ("_calls", "_engine", "_place", "_prefix")
+    __slots__ = ("_calls", "_engine", "_place", "_prefix", "_timed_ones")
     _calls: EngineCalls
     _engine: object
     _place: tuple[str, str]
     _prefix: str
+    _timed_ones: dict[str, tuple[object, object]]
+    """Methods as they are, and measured, by their names."""
 
     def __init__(
         self, engine: object, calls: EngineCalls, place: tuple[str, str], prefix: str = ""
     ) -> None:
-        for name, value in zip(self.__slots__, (calls, engine, place, prefix), strict=True):
+        for name, value in zip(self.__slots__, (calls, engine, place, prefix, {}), strict=True):
             object.__setattr__(self, name, value)
 
     @property  # type: ignore[misc]
@@ -88,9 +90,16 @@ class _Measured:
 
     def __getattr__(self, name: str) -> object:
         value = getattr(self._engine, name)
+        known = self._timed_ones.get(name)
+        if known is not None and known[0] == value:
+            return known[1]
         if name in _PARTS and not self._prefix:
             return _Measured(value, self._calls, self._place, f"{name}.")
-        return self._timed(name, value) if iscoroutinefunction(value) else value
+        if not iscoroutinefunction(value):
+            return value
+        timed = self._timed(name, value)
+        self._timed_ones[name] = value, timed
+        return timed
 
     def __setattr__(self, name: str, value: object) -> None:
         setattr(self._engine, name, value)

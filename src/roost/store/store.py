@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from asyncpg import (
@@ -16,7 +16,7 @@ from asyncpg import (
 from roost.settings import Settings
 from roost.store.embedded import EmbeddedServer
 from roost.store.listener import Callback, Listener
-from roost.store.pool import Connection, Pool, Share
+from roost.store.pool import Connection, Pool, Share, Transaction
 from roost.store.queries import notify
 from roost.store.template import prepared
 
@@ -120,14 +120,10 @@ class Store:
             await self.commit(take_back)
         return results[-1]
 
-    @contextlib.asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Connection]:
-        """A READ COMMITTED transaction: commits at the end, rolls back on an exception."""
-        async with (
-            self.pool.acquire() as connection,
-            connection.transaction(isolation="read_committed"),
-        ):
-            yield connection
+    def transaction(self) -> Transaction:
+        """A READ COMMITTED transaction, for an `async with`: commits at the end, rolls back on an
+        exception."""
+        return Transaction(self.pool)
 
     async def fetch(self, query: str, /, *args: object) -> list[Record]:
         async with self.pool.acquire() as connection:

@@ -1,8 +1,8 @@
 """One HTTP exchange, close to ASGI: reading the request, writing the answer."""
 
 import asyncio
+import random
 import re
-import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -46,7 +46,7 @@ class Exchange:
     def of(cls, scope: Scope) -> "Exchange":
         path = _path(scope)
         prefix = next((p for p in _PREFIXES if path.startswith(p)), "")
-        request_id = secrets.token_hex(8)
+        request_id = f"{random.getrandbits(64):016x}"
         return cls(scope, scope["method"], path[len(prefix) :], dict(scope["headers"]), request_id)
 
     @property
