@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,35 +23,37 @@ _STATE = """
     """
 
 
+@query(f"{_STATE} for no key update")
 async def lock(db: Queries, account_id: int) -> AccountState:
     """The account, which nobody else changes until the end of the transaction.
 
     Nobody adds, changes or deletes its users either, as all of that locks the account first.
     """
-    row = await db.fetchrow(f"{_STATE} for no key update", account_id)
-    assert row is not None
-    return AccountState(**row)
 
 
+@query(f"{_STATE} for share")
 async def hold(db: Queries, account_id: int) -> AccountState | None:
     """How an account is, and stays until the transaction ends; others may hold it too."""
-    row = await db.fetchrow(f"{_STATE} for share", account_id)
-    return None if row is None else AccountState(**row)
 
 
-async def exists(db: Queries, account_id: int) -> bool:
-    found: bool = await db.fetchval("select exists (select from account where id = $1)", account_id)
-    return found
+@query("select exists (select from account where id = $1)")
+async def exists(db: Queries, account_id: int) -> bool: ...
 
 
+@query("select email from account where id = $1 and email <> ''")
 async def find_email(db: Queries, account_id: int) -> str | None:
     """None when it has no address."""
-    email: str | None = await db.fetchval(
-        "select email from account where id = $1 and email <> ''", account_id
-    )
-    return email
 
 
+@query("""
+    insert into api_user (account_id, username, restricted, created, email, user_type)
+    select a.id, $2, $3, $4, $5, case
+        when a.parent_id is not null then 'child'
+        when exists (select from account c where c.parent_id = a.id) then 'parent'
+        else 'default' end
+    from account a where a.id = $1
+    returning id
+    """)
 async def create_user(
     db: Queries,
     account_id: int,
@@ -63,55 +66,27 @@ async def create_user(
 
     asyncpg.UniqueViolationError for a name that is taken.
     """
-    user_id: int = await db.fetchval(
-        """
-        insert into api_user (account_id, username, restricted, created, email, user_type)
-        select a.id, $2, $3, $4, $5, case
-            when a.parent_id is not null then 'child'
-            when exists (select from account c where c.parent_id = a.id) then 'parent'
-            else 'default' end
-        from account a where a.id = $1
-        returning id
-        """,
-        account_id,
-        username,
-        restricted,
-        now,
-        email,
-    )
-    return user_id
 
 
+@query("select id, created from account where id = any($1::bigint[])")
 async def created(db: Queries, account_ids: Collection[int]) -> dict[int, datetime]:
     """When accounts were made."""
-    rows = await db.fetch(
-        "select id, created from account where id = any($1::bigint[])", list(account_ids)
-    )
-    return {row["id"]: row["created"] for row in rows}
 
 
+@query("select network_helper from account where id = $1")
 async def network_helper(db: Queries, account_id: int) -> bool:
     """Whether new configs of instances have the helper (spec B account 10)."""
-    enabled: bool = await db.fetchval(
-        "select network_helper from account where id = $1", account_id
-    )
-    return enabled
 
 
+@query("select balance from account where id = $1")
 async def balance(db: Queries, account_id: int) -> Decimal:
     """US dollars"""
-    found: Decimal = await db.fetchval("select balance from account where id = $1", account_id)
-    return found
 
 
+@query("""
+    select email from api_user where id = $1 and email_notifications and email <> ''
+        and (not restricted or account_access is not null)
+    """)
 async def find_mail_address(db: Queries, user_id: int) -> str | None:
     """Where letters of the account's affairs go; None for a user who wants none, has no address,
     or may not look at the account (any more)."""
-    email: str | None = await db.fetchval(
-        """
-        select email from api_user where id = $1 and email_notifications and email <> ''
-            and (not restricted or account_access is not null)
-        """,
-        user_id,
-    )
-    return email

@@ -5,38 +5,27 @@ from typing import Literal
 
 from roost.store import Queries
 from roost.store.paging import Listing
+from roost.store.query import query
 
 Permission = Literal["read_only", "read_write"]
 
 
+@query("""
+    select permissions from entity_grant
+    where user_id = $1 and kind = $2 and entity_id = $3
+    """)
 async def permission(db: Queries, user_id: int, kind: str, entity_id: int) -> Permission | None:
     """What the user may do with the entity."""
-    held: Permission | None = await db.fetchval(
-        """
-        select permissions from entity_grant
-        where user_id = $1 and kind = $2 and entity_id = $3
-        """,
-        user_id,
-        kind,
-        entity_id,
-    )
-    return held
 
 
+@query("""
+    select entity_id, permissions from entity_grant
+    where user_id = $1 and kind = $2 and entity_id = any($3)
+    """)
 async def permissions(
     db: Queries, user_id: int, kind: str, ids: Collection[int]
 ) -> dict[int, Permission]:
     """The same for many entities of a kind; those without a grant are left out."""
-    rows = await db.fetch(
-        """
-        select entity_id, permissions from entity_grant
-        where user_id = $1 and kind = $2 and entity_id = any($3)
-        """,
-        user_id,
-        kind,
-        list(ids),
-    )
-    return {row["entity_id"]: row["permissions"] for row in rows}
 
 
 async def give(
@@ -88,14 +77,14 @@ async def give_all(
     )
 
 
+@query("delete from entity_grant where user_id = $1")
 async def forget_user(db: Queries, user_id: int) -> None:
     """Drop all grants of a user."""
-    await db.execute("delete from entity_grant where user_id = $1", user_id)
 
 
+@query("delete from entity_grant where kind = $1 and entity_id = $2")
 async def forget_entity(db: Queries, kind: str, entity_id: int) -> None:
     """Drop all grants on an entity."""
-    await db.execute("delete from entity_grant where kind = $1 and entity_id = $2", kind, entity_id)
 
 
 def granted_sql(kind: str, entity_id: str, grantee: str) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from roost.store import Queries
+from roost.store.query import query
 
 InstanceStatus = Literal[
     "running",
@@ -71,18 +72,14 @@ _FACTS = """
 """
 
 
+@query(f"{_FACTS} where account_id = $1 and id = $2 for no key update")
 async def lock(db: Queries, account_id: int, compute_id: int) -> InstanceFacts | None:
     """The caller's instance, which nobody else changes until the end of the transaction."""
-    row = await db.fetchrow(
-        f"{_FACTS} where account_id = $1 and id = $2 for no key update", account_id, compute_id
-    )
-    return None if row is None else InstanceFacts(**row)
 
 
+@query(f"{_FACTS} where id = $1")
 async def find(db: Queries, compute_id: int) -> InstanceFacts | None:
     """An instance of any account, for Roost's own work."""
-    row = await db.fetchrow(f"{_FACTS} where id = $1", compute_id)
-    return None if row is None else InstanceFacts(**row)
 
 
 async def find_many(db: Queries, ids: Collection[int]) -> dict[int, InstanceFacts]:
@@ -91,19 +88,16 @@ async def find_many(db: Queries, ids: Collection[int]) -> dict[int, InstanceFact
     return {row["id"]: InstanceFacts(**row) for row in rows}
 
 
+@query(f"{_FACTS} where id = $1 for no key update")
 async def lock_any(db: Queries, compute_id: int) -> InstanceFacts | None:
     """An instance of any account, which nobody else changes until the end of the transaction."""
-    row = await db.fetchrow(f"{_FACTS} where id = $1 for no key update", compute_id)
-    return None if row is None else InstanceFacts(**row)
 
 
+@query(f"{_FACTS} where region = $1 and host = $2 and id > $3 order by id limit $4")
 async def on_host(
     db: Queries, region: str, host: str, after: int, limit: int
 ) -> list[InstanceFacts]:
     """The next ones of the region that are on a host, by id."""
-    sql = f"{_FACTS} where region = $1 and host = $2 and id > $3 order by id limit $4"
-    rows = await db.fetch(sql, region, host, after, limit)
-    return [InstanceFacts(**row) for row in rows]
 
 
 async def set_status(db: Queries, compute_id: int, status: InstanceStatus, now: datetime) -> None:
@@ -119,7 +113,6 @@ async def set_status(db: Queries, compute_id: int, status: InstanceStatus, now: 
     )
 
 
+@query("select id from compute_instance where id = any($1)")
 async def existing(db: Queries, ids: list[int]) -> set[int]:
     """Those of the ids that are instances."""
-    rows = await db.fetch("select id from compute_instance where id = any($1)", ids)
-    return {row["id"] for row in rows}

@@ -3,18 +3,19 @@
 from uuid import UUID
 
 from roost.store import Queries
+from roost.store.query import query
 
 CHANNEL = "roost_token"
 """Tokens or users have changed."""
 
 
+@query("insert into identity_reader (id, seen) values ($1, 0)")
 async def register(db: Queries, reader: UUID) -> None:
     """Remember identities from now on; whoever changes one waits for this process."""
-    await db.execute("insert into identity_reader (id, seen) values ($1, 0)", reader)
 
 
-async def unregister(db: Queries, reader: UUID) -> None:
-    await db.execute("delete from identity_reader where id = $1", reader)
+@query("delete from identity_reader where id = $1")
+async def unregister(db: Queries, reader: UUID) -> None: ...
 
 
 async def look(db: Queries, reader: UUID) -> tuple[int, bool]:
@@ -30,14 +31,9 @@ async def look(db: Queries, reader: UUID) -> tuple[int, bool]:
     return row["epoch"], row["registered"]
 
 
+@query("update identity_reader set seen = greatest(seen, $2) where id = $1 returning true")
 async def acknowledge(db: Queries, reader: UUID, epoch: int) -> bool:
     """That the process remembers nothing from before the change; False when not registered."""
-    known = await db.fetchval(
-        "update identity_reader set seen = greatest(seen, $2) where id = $1 returning true",
-        reader,
-        epoch,
-    )
-    return bool(known)
 
 
 async def announce(db: Queries) -> int:
@@ -52,19 +48,16 @@ async def announce(db: Queries) -> int:
     return epoch
 
 
+@query("select exists (select from identity_reader where seen < $1)")
 async def is_awaited(db: Queries, epoch: int) -> bool:
     """Whether a process may still go by what was before the change."""
-    awaited: bool = await db.fetchval(
-        "select exists (select from identity_reader where seen < $1)", epoch
-    )
-    return awaited
 
 
+@query("delete from identity_reader where seen < $1")
 async def drop_late(db: Queries, epoch: int) -> None:
     """Processes that have not heard of the change; one that lives registers again."""
-    await db.execute("delete from identity_reader where seen < $1", epoch)
 
 
+@query("delete from token where made_by = $1")
 async def delete_proxy_tokens(db: Queries, user_id: int) -> None:
     """The proxy users' tokens that a user of the parent made."""
-    await db.execute("delete from token where made_by = $1", user_id)

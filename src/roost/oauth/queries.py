@@ -5,6 +5,7 @@ from datetime import datetime
 
 from roost.oauth.request import AuthorizationRequest
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,8 @@ async def add_family(
     return Family(family_id, user_id, client.id, client.public, scopes, revoked=False)
 
 
-async def prolong(db: Queries, family_id: int, expiry: datetime) -> None:
-    await db.execute("update authorized_app set expiry = $2 where id = $1", family_id, expiry)
+@query("update authorized_app set expiry = $2 where id = $1")
+async def prolong(db: Queries, family_id: int, expiry: datetime) -> None: ...
 
 
 _LOCK = """
@@ -104,15 +105,12 @@ async def add_code(
     )
 
 
-async def find_code(db: Queries, hashed: bytes) -> Code | None:
-    row = await db.fetchrow(
-        "select redirect_uri, challenge, expiry, used from oauth_code where hash = $1", hashed
-    )
-    return None if row is None else Code(**row)
+@query("select redirect_uri, challenge, expiry, used from oauth_code where hash = $1")
+async def find_code(db: Queries, hashed: bytes) -> Code | None: ...
 
 
-async def use_code(db: Queries, hashed: bytes) -> None:
-    await db.execute("update oauth_code set used = true where hash = $1", hashed)
+@query("update oauth_code set used = true where hash = $1")
+async def use_code(db: Queries, hashed: bytes) -> None: ...
 
 
 async def add_refresh_token(db: Queries, family: Family, hashed: bytes, now: datetime) -> None:
@@ -124,58 +122,42 @@ async def add_refresh_token(db: Queries, family: Family, hashed: bytes, now: dat
     )
 
 
-async def find_refresh_token(db: Queries, hashed: bytes) -> RefreshToken | None:
-    row = await db.fetchrow("select created, used from refresh_token where hash = $1", hashed)
-    return None if row is None else RefreshToken(**row)
+@query("select created, used from refresh_token where hash = $1")
+async def find_refresh_token(db: Queries, hashed: bytes) -> RefreshToken | None: ...
 
 
-async def use_refresh_token(db: Queries, hashed: bytes) -> None:
-    await db.execute("update refresh_token set used = true where hash = $1", hashed)
+@query("update refresh_token set used = true where hash = $1")
+async def use_refresh_token(db: Queries, hashed: bytes) -> None: ...
 
 
+@query("""
+    with old as (
+        delete from authorized_app where id in (
+            select id from authorized_app where least(expiry, revoked) <= $1 limit $2)
+        returning id)
+    select count(*) from old
+    """)
 async def delete_old_families(db: Queries, before: datetime, limit: int) -> int:
     """At most `limit` consents that ended before, with all that came from them; how many."""
-    deleted: int = await db.fetchval(
-        """
-        with old as (
-            delete from authorized_app where id in (
-                select id from authorized_app where least(expiry, revoked) <= $1 limit $2)
-            returning id)
-        select count(*) from old
-        """,
-        before,
-        limit,
-    )
-    return deleted
 
 
+@query("""
+    with old as (
+        delete from token where id in (
+            select id from token where kind = 'oauth' and expiry <= $1 limit $2)
+        returning id)
+    select count(*) from old
+    """)
 async def delete_old_access_tokens(db: Queries, before: datetime, limit: int) -> int:
     """At most `limit` access tokens that expired before; how many it were."""
-    deleted: int = await db.fetchval(
-        """
-        with old as (
-            delete from token where id in (
-                select id from token where kind = 'oauth' and expiry <= $1 limit $2)
-            returning id)
-        select count(*) from old
-        """,
-        before,
-        limit,
-    )
-    return deleted
 
 
+@query("""
+    with old as (
+        delete from refresh_token where hash in (
+            select hash from refresh_token where created <= $1 limit $2)
+        returning hash)
+    select count(*) from old
+    """)
 async def delete_old_refresh_tokens(db: Queries, before: datetime, limit: int) -> int:
     """At most `limit` refresh tokens that were made before; how many it were."""
-    deleted: int = await db.fetchval(
-        """
-        with old as (
-            delete from refresh_token where hash in (
-                select hash from refresh_token where created <= $1 limit $2)
-            returning hash)
-        select count(*) from old
-        """,
-        before,
-        limit,
-    )
-    return deleted

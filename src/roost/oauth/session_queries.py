@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +26,13 @@ class Session:
     tfa_passed: bool
 
 
+@query("""
+    select u.id as user_id, u.username, u.tfa_enabled,
+        case when a.canceled is null then u.password_hash end as password_hash
+    from api_user u join account a on a.id = u.account_id where lower(u.username) = lower($1)
+    """)
 async def find_credentials(db: Queries, username: str) -> Credentials | None:
     """By the name in any capitalisation; no password opens a canceled account."""
-    row = await db.fetchrow(
-        """
-        select u.id as user_id, u.username, u.tfa_enabled,
-            case when a.canceled is null then u.password_hash end as password_hash
-        from api_user u join account a on a.id = u.account_id where lower(u.username) = lower($1)
-        """,
-        username,
-    )
-    return None if row is None else Credentials(**row)
 
 
 async def add_session(
@@ -59,35 +56,24 @@ async def add_session(
     return bool(added)
 
 
+@query("""
+    select s.user_id, u.username, s.password, s.tfa_passed
+    from web_session s join api_user u on u.id = s.user_id
+        join account a on a.id = u.account_id and a.canceled is null
+    where s.hash = $1 and s.expiry > $2
+        and s.password = sha256(convert_to(u.password_hash, 'UTF8'))
+    """)
 async def find_session(db: Queries, hashed: bytes, now: datetime) -> Session | None:
     """None for one that is over, also because the user's password has changed since, or the account
     was canceled."""
-    row = await db.fetchrow(
-        """
-        select s.user_id, u.username, s.password, s.tfa_passed
-        from web_session s join api_user u on u.id = s.user_id
-            join account a on a.id = u.account_id and a.canceled is null
-        where s.hash = $1 and s.expiry > $2
-            and s.password = sha256(convert_to(u.password_hash, 'UTF8'))
-        """,
-        hashed,
-        now,
-    )
-    return None if row is None else Session(**row)
 
 
-async def drop_session(db: Queries, hashed: bytes) -> None:
-    await db.execute("delete from web_session where hash = $1", hashed)
+@query("delete from web_session where hash = $1")
+async def drop_session(db: Queries, hashed: bytes) -> None: ...
 
 
-async def add_attempt(db: Queries, username: bytes, ip: str, now: datetime) -> int:
-    attempt: int = await db.fetchval(
-        "insert into login_attempt (username, ip, tried) values ($1, $2::inet, $3) returning id",
-        username,
-        ip,
-        now,
-    )
-    return attempt
+@query("insert into login_attempt (username, ip, tried) values ($1, $2::inet, $3) returning id")
+async def add_attempt(db: Queries, username: bytes, ip: str, now: datetime) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,60 +85,41 @@ class Attempts:
     per_address: int
 
 
-async def count_attempts(db: Queries, username: bytes, ip: str, since: datetime) -> Attempts:
-    row = await db.fetchrow(
-        """
-        select (select count(*) from login_attempt
-                where username = $1 and ip = $2::inet and tried > $3) as together,
-            (select count(*) from login_attempt where username = $1 and tried > $3) as per_user,
-            (select count(*) from login_attempt where ip = $2::inet and tried > $3)
-                as per_address
-        """,
-        username,
-        ip,
-        since,
-    )
-    assert row is not None
-    return Attempts(**row)
+@query("""
+    select (select count(*) from login_attempt
+            where username = $1 and ip = $2::inet and tried > $3) as together,
+        (select count(*) from login_attempt where username = $1 and tried > $3) as per_user,
+        (select count(*) from login_attempt where ip = $2::inet and tried > $3)
+            as per_address
+    """)
+async def count_attempts(db: Queries, username: bytes, ip: str, since: datetime) -> Attempts: ...
 
 
-async def drop_attempt(db: Queries, attempt: int) -> None:
-    await db.execute("delete from login_attempt where id = $1", attempt)
+@query("delete from login_attempt where id = $1")
+async def drop_attempt(db: Queries, attempt: int) -> None: ...
 
 
-async def drop_attempts(db: Queries, username: bytes, ip: str) -> None:
-    await db.execute(
-        "delete from login_attempt where username = $1 and ip = $2::inet", username, ip
-    )
+@query("delete from login_attempt where username = $1 and ip = $2::inet")
+async def drop_attempts(db: Queries, username: bytes, ip: str) -> None: ...
 
 
+@query("""
+    with old as (
+        delete from web_session where hash in (
+            select hash from web_session where expiry <= $1 limit $2)
+        returning hash)
+    select count(*) from old
+    """)
 async def delete_old_sessions(db: Queries, before: datetime, limit: int) -> int:
     """At most `limit` sessions that were over before; how many it were."""
-    deleted: int = await db.fetchval(
-        """
-        with old as (
-            delete from web_session where hash in (
-                select hash from web_session where expiry <= $1 limit $2)
-            returning hash)
-        select count(*) from old
-        """,
-        before,
-        limit,
-    )
-    return deleted
 
 
+@query("""
+    with old as (
+        delete from login_attempt where id in (
+            select id from login_attempt where tried <= $1 limit $2)
+        returning id)
+    select count(*) from old
+    """)
 async def delete_old_attempts(db: Queries, before: datetime, limit: int) -> int:
     """At most `limit` attempts; how many it were."""
-    deleted: int = await db.fetchval(
-        """
-        with old as (
-            delete from login_attempt where id in (
-                select id from login_attempt where tried <= $1 limit $2)
-            returning id)
-        select count(*) from old
-        """,
-        before,
-        limit,
-    )
-    return deleted

@@ -9,6 +9,7 @@ from asyncpg import Record
 from pydantic import BaseModel
 
 from roost.store import Connection, Queries
+from roost.store.query import query
 
 LockMode = Literal["share", "access exclusive"]
 """Nobody else may write, or even read."""
@@ -26,14 +27,12 @@ class Offset(BaseModel):
     version: int
 
 
+@query("""
+    insert into setting (key, value) values ('lab_clock', '{"offset_seconds":0,"version":0}')
+    on conflict do nothing
+    """)
 async def add_offset(db: Queries) -> None:
     """Begin with real time, unless there is an offset."""
-    await db.execute(
-        """
-        insert into setting (key, value) values ('lab_clock', '{"offset_seconds":0,"version":0}')
-        on conflict do nothing
-        """
-    )
 
 
 async def find_offset(db: Queries) -> Offset:
@@ -122,8 +121,8 @@ async def empty(db: Queries, tables: Iterable[Table]) -> None:
     await db.execute(f"truncate table {_names(tables)} restart identity")
 
 
-async def drop_private_images(db: Queries) -> None:
-    await db.execute("delete from image where account_id is not null")
+@query("delete from image where account_id is not null")
+async def drop_private_images(db: Queries) -> None: ...
 
 
 async def set_defaults(db: Queries, table: Table, columns: Iterable[str]) -> None:
@@ -160,15 +159,12 @@ async def copy_in(db: Connection, table: Table, rows: AsyncIterable[bytes]) -> N
     await db.copy_to_table(table.name, columns=table.columns, source=rows)
 
 
+@query("""
+    select sequencename as name, coalesce(last_value + increment_by, start_value) as next
+    from pg_sequences where schemaname = current_schema()
+    """)
 async def find_next_ids(db: Queries) -> dict[str, int]:
     """The next value of each sequence."""
-    rows = await db.fetch(
-        """
-        select sequencename as name, coalesce(last_value + increment_by, start_value) as next
-        from pg_sequences where schemaname = current_schema()
-        """
-    )
-    return {row["name"]: row["next"] for row in rows}
 
 
 async def set_next_ids(db: Queries, next_ids: Mapping[str, int]) -> None:

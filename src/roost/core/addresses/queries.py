@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.query import query
 
 _LAYOUT = 256
 """Addresses of a pool that become rows at a time."""
@@ -26,34 +27,27 @@ class HeldAddress(AddressRow):
     compute_id: int
 
 
+@query("""
+    with free as (
+        select f.address, p.gateway from ip_address f
+            join ip_pool p on p.region = $1 and p.cidr >> f.address
+        where f.region = $1 and f.public = $2 and f.compute_id is null
+            and p.gateway is distinct from f.address
+            and not exists (select from ip_leaving l where l.address = f.address)
+        order by f.released nulls first, f.address limit 1 for update of f skip locked)
+    update ip_address a set account_id = $3, compute_id = $4
+    from free where a.address = free.address
+    returning host(a.address) as address, a.prefix, host(free.gateway) as gateway, a.public
+    """)
 async def take(
     db: Queries, region: str, public: bool, account_id: int, compute_id: int
 ) -> AddressRow | None:
     """A free address of the region's pools: a fresh one, else the one released first."""
-    row = await db.fetchrow(
-        """
-        with free as (
-            select f.address, p.gateway from ip_address f
-                join ip_pool p on p.region = $1 and p.cidr >> f.address
-            where f.region = $1 and f.public = $2 and f.compute_id is null
-                and p.gateway is distinct from f.address
-                and not exists (select from ip_leaving l where l.address = f.address)
-            order by f.released nulls first, f.address limit 1 for update of f skip locked)
-        update ip_address a set account_id = $3, compute_id = $4
-        from free where a.address = free.address
-        returning host(a.address) as address, a.prefix, host(free.gateway) as gateway, a.public
-        """,
-        region,
-        public,
-        account_id,
-        compute_id,
-    )
-    return None if row is None else AddressRow(**row)
 
 
+@query("select pg_advisory_xact_lock(hashtext('addresses of ' || $1))")
 async def lock_layout(db: Queries, region: str) -> None:
     """One transaction at a time lays out a region's pools."""
-    await db.execute("select pg_advisory_xact_lock(hashtext('addresses of ' || $1))", region)
 
 
 async def lay_out_more(db: Queries, region: str, public: bool) -> bool:
@@ -92,83 +86,58 @@ async def lay_out_more(db: Queries, region: str, public: bool) -> bool:
     return bool(laid_out)
 
 
+@query("""
+    update ip_address set compute_id = null, account_id = null, released = $2
+    where compute_id = $1
+    """)
 async def release(db: Queries, compute_id: int, now: datetime) -> None:
     """Give back all addresses of an instance; they are handed out again last."""
-    await db.execute(
-        """
-        update ip_address set compute_id = null, account_id = null, released = $2
-        where compute_id = $1
-        """,
-        compute_id,
-        now,
-    )
 
 
+@query("update ip_address set account_id = $2 where compute_id = $1")
 async def set_account(db: Queries, compute_id: int, account_id: int) -> None:
     """The instance goes to another account, with all its addresses."""
-    await db.execute(
-        "update ip_address set account_id = $2 where compute_id = $1", compute_id, account_id
-    )
 
 
+@query("""
+    update ip_address set compute_id = null, account_id = null, released = $2
+    where address = $1::text::inet
+    """)
 async def release_one(db: Queries, address: str, now: datetime) -> None:
     """Give back one address."""
-    await db.execute(
-        """
-        update ip_address set compute_id = null, account_id = null, released = $2
-        where address = $1::text::inet
-        """,
-        address,
-        now,
-    )
 
 
+@query("update ip_address set compute_id = $2 where address = $1::text::inet")
 async def move(db: Queries, address: str, compute_id: int) -> None:
     """Another instance of the account has the address."""
-    await db.execute(
-        "update ip_address set compute_id = $2 where address = $1::text::inet", address, compute_id
-    )
 
 
+@query("""
+    select host(a.address) as address, a.prefix,
+        host(coalesce(p.gateway, a.gateway)) as gateway, a.public
+    from ip_address a left join ip_pool p on p.region = a.region and p.cidr >> a.address
+    where a.compute_id = $1 order by a.public desc, a.address
+    """)
 async def held_by(db: Queries, compute_id: int) -> list[AddressRow]:
     """The gateway is the catalogue's, or the last known of a pool that it no longer has."""
-    rows = await db.fetch(
-        """
-        select host(a.address) as address, a.prefix,
-            host(coalesce(p.gateway, a.gateway)) as gateway, a.public
-        from ip_address a left join ip_pool p on p.region = a.region and p.cidr >> a.address
-        where a.compute_id = $1 order by a.public desc, a.address
-        """,
-        compute_id,
-    )
-    return [AddressRow(**row) for row in rows]
 
 
+@query("""
+    select compute_id, array_agg(host(address)) as addresses from ip_address
+    where compute_id = any($1::bigint[]) group by compute_id
+    """)
 async def held_by_all(db: Queries, compute_ids: Collection[int]) -> dict[int, list[str]]:
     """The addresses of those of the instances that hold any."""
-    rows = await db.fetch(
-        """
-        select compute_id, array_agg(host(address)) as addresses from ip_address
-        where compute_id = any($1::bigint[]) group by compute_id
-        """,
-        list(compute_ids),
-    )
-    return {row["compute_id"]: row["addresses"] for row in rows}
 
 
+@query("""
+    select host(a.address) as address, a.prefix,
+        host(coalesce(p.gateway, a.gateway)) as gateway, a.public, a.region, a.compute_id
+    from ip_address a left join ip_pool p on p.region = a.region and p.cidr >> a.address
+    where a.account_id = $1 and a.address = $2::text::inet
+    """)
 async def find_held(db: Queries, account_id: int, address: str) -> HeldAddress | None:
     """An address of one of the account's instances."""
-    row = await db.fetchrow(
-        """
-        select host(a.address) as address, a.prefix,
-            host(coalesce(p.gateway, a.gateway)) as gateway, a.public, a.region, a.compute_id
-        from ip_address a left join ip_pool p on p.region = a.region and p.cidr >> a.address
-        where a.account_id = $1 and a.address = $2::text::inet
-        """,
-        account_id,
-        address,
-    )
-    return None if row is None else HeldAddress(**row)
 
 
 async def find_all_held(
@@ -188,16 +157,12 @@ async def find_all_held(
     return {row["address"]: HeldAddress(**row) for row in rows}
 
 
+@query("""
+    select host(address) as address, compute_id from ip_address
+    where address = any($1::text[]::inet[]) and compute_id is not null
+    """)
 async def holders(db: Queries, addresses: list[str]) -> dict[str, int]:
     """Which instance has each of the addresses; free ones are left out."""
-    rows = await db.fetch(
-        """
-        select host(address) as address, compute_id from ip_address
-        where address = any($1::text[]::inet[]) and compute_id is not null
-        """,
-        addresses,
-    )
-    return {row["address"]: row["compute_id"] for row in rows}
 
 
 async def fills(db: Queries) -> dict[str, str]:
@@ -206,38 +171,27 @@ async def fills(db: Queries) -> dict[str, str]:
     return {row["pool"]: row["next"] for row in rows}
 
 
+@query("""
+    select compute_id, array_agg(host(address)) as addresses
+    from ip_address where compute_id > $1 and ($2::bigint is null or compute_id <= $2)
+    group by compute_id
+    """)
 async def all_held(db: Queries, after: int = 0, last: int | None = None) -> dict[int, list[str]]:
     """The addresses of every instance that holds any, or of those with ids `after` to `last`."""
-    rows = await db.fetch(
-        """
-        select compute_id, array_agg(host(address)) as addresses
-        from ip_address where compute_id > $1 and ($2::bigint is null or compute_id <= $2)
-        group by compute_id
-        """,
-        after,
-        last,
-    )
-    return {row["compute_id"]: row["addresses"] for row in rows}
 
 
+@query("""
+    update ip_address a set account_id = $2, compute_id = $3
+    where address = $1::text::inet and compute_id is null
+        and not exists (select from ip_pool p where p.gateway = address)
+        and not exists (select from ip_leaving l where l.address = a.address)
+    returning true
+    """)
 async def take_back(db: Queries, address: str, account_id: int, compute_id: int) -> bool:
     """Give an instance this very address.
 
     False when it is not a free one, also for one that has become a gateway.
     """
-    taken = await db.fetchval(
-        """
-        update ip_address a set account_id = $2, compute_id = $3
-        where address = $1::text::inet and compute_id is null
-            and not exists (select from ip_pool p where p.gateway = address)
-            and not exists (select from ip_leaving l where l.address = a.address)
-        returning true
-        """,
-        address,
-        account_id,
-        compute_id,
-    )
-    return bool(taken)
 
 
 async def find_by_ipv6(db: Queries, account_id: int, address: str) -> tuple[int, str] | None:

@@ -6,6 +6,7 @@ from ipaddress import IPv6Network
 from typing import TypeAlias
 
 from roost.store import Queries
+from roost.store.query import query
 
 Networks: TypeAlias = frozenset[IPv6Network]
 
@@ -66,9 +67,9 @@ async def of_account(db: Queries, account_id: int) -> list[RangeFacts]:
     return [RangeFacts(**{**row, "network": IPv6Network(row["network"])}) for row in rows]
 
 
+@query("select pg_advisory_xact_lock(hashtext('ranges of ' || $1))")
 async def lock_region(db: Queries, region: str) -> None:
     """One transaction at a time hands out ranges of a region."""
-    await db.execute("select pg_advisory_xact_lock(hashtext('ranges of ' || $1))", region)
 
 
 async def next_free(db: Queries, pool: IPv6Network, prefix: int) -> IPv6Network | None:

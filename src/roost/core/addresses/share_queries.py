@@ -3,45 +3,34 @@
 from collections.abc import Collection
 
 from roost.store import Queries
+from roost.store.query import query
 
 
+@query("""
+    select compute_id, array_agg(distinct host(address)) as addresses from (
+        select compute_id, address from ip_share where compute_id = any($1::bigint[])
+        union all
+        select a.compute_id, s.address
+        from ip_share s join ip_address a on a.address = s.address
+        where a.compute_id = any($1::bigint[])) shared
+    group by compute_id
+    """)
 async def shared_with(db: Queries, compute_ids: Collection[int]) -> dict[int, list[str]]:
     """By instance what several guests may use of which it is one: addresses of its own, and of
     others."""
-    rows = await db.fetch(
-        """
-        select compute_id, array_agg(distinct host(address)) as addresses from (
-            select compute_id, address from ip_share where compute_id = any($1::bigint[])
-            union all
-            select a.compute_id, s.address
-            from ip_share s join ip_address a on a.address = s.address
-            where a.compute_id = any($1::bigint[])) shared
-        group by compute_id
-        """,
-        list(compute_ids),
-    )
-    return {row["compute_id"]: row["addresses"] for row in rows}
 
 
+@query("""
+    select host(address) as address, array_agg(compute_id order by compute_id) as ids
+    from ip_share where address = any($1::text[]::inet[]) group by address
+    """)
 async def sharers(db: Queries, addresses: Collection[str]) -> dict[str, list[int]]:
     """By address the instances that may take it over; what nobody shares is left out."""
-    rows = await db.fetch(
-        """
-        select host(address) as address, array_agg(compute_id order by compute_id) as ids
-        from ip_share where address = any($1::text[]::inet[]) group by address
-        """,
-        list(addresses),
-    )
-    return {row["address"]: row["ids"] for row in rows}
 
 
+@query("select host(address) as address from ip_share where compute_id = $1 order by address")
 async def shared_to(db: Queries, compute_id: int) -> list[str]:
     """The addresses of others that the instance may take over."""
-    rows = await db.fetch(
-        "select host(address) as address from ip_share where compute_id = $1 order by address",
-        compute_id,
-    )
-    return [row["address"] for row in rows]
 
 
 async def share(db: Queries, compute_id: int, addresses: Collection[str]) -> None:
@@ -91,31 +80,22 @@ async def leave(db: Queries, compute_id: int, address: str) -> None:
     )
 
 
+@query("""
+    select compute_id, array_agg(id) as ids from ip_leaving
+    where compute_id = any($1::bigint[]) group by compute_id
+    """)
 async def leaving(db: Queries, compute_ids: Collection[int]) -> dict[int, list[int]]:
     """By instance the ids of the rows that say what it is to let go of."""
-    rows = await db.fetch(
-        """
-        select compute_id, array_agg(id) as ids from ip_leaving
-        where compute_id = any($1::bigint[]) group by compute_id
-        """,
-        list(compute_ids),
-    )
-    return {row["compute_id"]: row["ids"] for row in rows}
 
 
+@query("""
+    select distinct compute_id from ip_leaving
+    where compute_id > $1 and ($2::bigint is null or compute_id <= $2)
+    """)
 async def all_leaving(db: Queries, after: int, last: int | None) -> set[int]:
     """The instances of those with ids `after` to `last` that are to let go of something."""
-    rows = await db.fetch(
-        """
-        select distinct compute_id from ip_leaving
-        where compute_id > $1 and ($2::bigint is null or compute_id <= $2)
-        """,
-        after,
-        last,
-    )
-    return {row["compute_id"] for row in rows}
 
 
+@query("delete from ip_leaving where id = any($1::bigint[])")
 async def has_left(db: Queries, ids: Collection[int]) -> None:
     """Engines have let go."""
-    await db.execute("delete from ip_leaving where id = any($1::bigint[])", list(ids))

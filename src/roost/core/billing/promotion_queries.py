@@ -6,6 +6,7 @@ from datetime import datetime
 
 from roost.core.billing.promotions import Promotion
 from roost.store import Queries
+from roost.store.query import query
 
 _SHOWN = """
     select p.monthly_cap::text as credit_monthly_cap, p.remaining::text as credit_remaining,
@@ -30,39 +31,26 @@ def active(account: str, now: str) -> str:
         """
 
 
+@query(f"""
+    select row_to_json(shown)::text from (
+        {_SHOWN} where p.account_id = $1 and p.code = $2) shown
+    """)
 async def record_of(db: Queries, account_id: int, code: str) -> str:
     """The record, as JSON, of the promotion that an account got by a code."""
-    record: str = await db.fetchval(
-        f"""
-        select row_to_json(shown)::text from (
-            {_SHOWN} where p.account_id = $1 and p.code = $2) shown
-        """,
-        account_id,
-        code,
-    )
-    return record
 
 
+@query("""
+    select p.id, p.summary, p.service_type, p.monthly_cap, p.created, p.expires,
+        p.credit + coalesce((
+            select sum(t.amount) from invoice_item t join invoice i on i.id = t.invoice_id
+            where t.service = 'promotion' and t.resource_id = p.id and i.starts < $2), 0)
+        as "left"
+    from promotion p where p.account_id = $1 order by p.id
+    """)
 async def before(db: Queries, account_id: int, month: datetime) -> list[Promotion]:
     """As the invoices of earlier months left those that an account had (UTC)."""
-    rows = await db.fetch(
-        """
-        select p.id, p.summary, p.service_type, p.monthly_cap, p.created, p.expires,
-            p.credit + coalesce((
-                select sum(t.amount) from invoice_item t join invoice i on i.id = t.invoice_id
-                where t.service = 'promotion' and t.resource_id = p.id and i.starts < $2), 0)
-            as "left"
-        from promotion p where p.account_id = $1 order by p.id
-        """,
-        account_id,
-        month,
-    )
-    return [Promotion(**row) for row in rows]
 
 
+@query("select count(*) from promotion where account_id = $1")
 async def count(db: Queries, account_id: int) -> int:
     """How many an account ever had."""
-    found: int = await db.fetchval(
-        "select count(*) from promotion where account_id = $1", account_id
-    )
-    return found

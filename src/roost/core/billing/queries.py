@@ -9,6 +9,7 @@ from roost.core.billing.charges import LedgerRow, charges, month_start, next_mon
 from roost.core.billing.promotion_queries import before
 from roost.core.billing.promotions import after, discounts
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,45 +32,34 @@ async def standing(db: Queries, account_id: int) -> Standing:
     return Standing(row["invoiced_until"], row["balance"])
 
 
+@query("select from account where id = $1 for no key update")
 async def lock(db: Queries, account_id: int) -> None:
     """Nobody else charges the account for what it used, until the end of the transaction."""
-    await db.execute("select from account where id = $1 for no key update", account_id)
 
 
+@query("""
+    select id, service, resource_id, at, label, plan, region, quantity, hourly, monthly, tags
+    from ledger where account_id = $1 and at >= $2 and at < $3
+    union all
+    select l.id, l.service, l.resource_id, l.at, l.label, l.plan, l.region, l.quantity,
+        l.hourly, l.monthly, l.tags
+    from ledger_opening o join ledger l on l.id = o.ledger_id
+    where o.account_id = $1 and l.at < $2
+    """)
 async def since(db: Queries, account_id: int, start: datetime, end: datetime) -> list[LedgerRow]:
     """The rows of a time, and those that were open as it began (UTC).
 
     What was open at the end of the last invoice has been noted then, so that nobody reads a whole
     history; `start` must be that end.
     """
-    rows = await db.fetch(
-        """
-        select id, service, resource_id, at, label, plan, region, quantity, hourly, monthly, tags
-        from ledger where account_id = $1 and at >= $2 and at < $3
-        union all
-        select l.id, l.service, l.resource_id, l.at, l.label, l.plan, l.region, l.quantity,
-            l.hourly, l.monthly, l.tags
-        from ledger_opening o join ledger l on l.id = o.ledger_id
-        where o.account_id = $1 and l.at < $2
-        """,
-        account_id,
-        start,
-        end,
-    )
-    return [LedgerRow(**row) for row in rows]
 
 
+@query("""
+    select id, service, resource_id, at, label, plan, region, quantity, hourly, monthly, tags
+    from ledger where account_id = $1 and at < $2
+    """)
 async def all_until(db: Queries, account_id: int, end: datetime) -> list[LedgerRow]:
     """The whole history before a time (UTC), which `roost billing verify` computes from."""
-    rows = await db.fetch(
-        """
-        select id, service, resource_id, at, label, plan, region, quantity, hourly, monthly, tags
-        from ledger where account_id = $1 and at < $2
-        """,
-        account_id,
-        end,
-    )
-    return [LedgerRow(**row) for row in rows]
 
 
 async def post(

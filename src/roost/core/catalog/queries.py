@@ -8,13 +8,14 @@ import orjson
 from pydantic import JsonValue
 
 from roost.store import Queries
+from roost.store.query import query
 
 Row = dict[str, JsonValue]
 
 
+@query("select pg_advisory_xact_lock(hashtext('roost catalogue'))")
 async def lock(db: Queries) -> None:
     """Held until the transaction ends: of several processes that start, one writes at a time."""
-    await db.execute("select pg_advisory_xact_lock(hashtext('roost catalogue'))")
 
 
 async def replace(db: Queries, table: str, rows: list[Row], among: str = "true") -> None:
@@ -53,10 +54,6 @@ class Outage:
     label: str
 
 
+@query("select id, label from region where id = any($1) and status = 'outage' order by id")
 async def in_outage(db: Queries, region_ids: list[str]) -> list[Outage]:
     """Those of some regions that do not work at present."""
-    rows = await db.fetch(
-        "select id, label from region where id = any($1) and status = 'outage' order by id",
-        region_ids,
-    )
-    return [Outage(**row) for row in rows]

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from roost.core.entities.kind import BASE, ResourceKind
 from roost.store import Queries
+from roost.store.query import query
 
 
 def entities_sql(kind: ResourceKind) -> str:
@@ -44,21 +45,19 @@ async def labels(
     return {row["id"]: row["label"] for row in rows}
 
 
+@query("""
+    with many as (
+        select owner, kind, label from row_count group by owner, kind, label
+        having count(*) > 1),
+    folded as (
+        delete from row_count n using many m
+        where n.owner = m.owner and n.kind = m.kind and n.label = m.label returning n.*)
+    insert into row_count (owner, kind, label, amount)
+    select owner, kind, label, sum(amount) from folded group by owner, kind, label
+    having sum(amount) <> 0
+    """)
 async def fold_counts(db: Queries) -> None:
     """Make one row of all rows of `row_count` on the same; others may add more meanwhile."""
-    await db.execute(
-        """
-        with many as (
-            select owner, kind, label from row_count group by owner, kind, label
-            having count(*) > 1),
-        folded as (
-            delete from row_count n using many m
-            where n.owner = m.owner and n.kind = m.kind and n.label = m.label returning n.*)
-        insert into row_count (owner, kind, label, amount)
-        select owner, kind, label, sum(amount) from folded group by owner, kind, label
-        having sum(amount) <> 0
-        """
-    )
 
 
 async def records(

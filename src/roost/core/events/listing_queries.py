@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +93,9 @@ async def list_changed(
     return [ListedEvent(**dict(record)) for record in records]
 
 
+@query("select coalesce(max(id), 0) from event")
 async def last_id(db: Queries) -> int:
     """0 when there is none."""
-    found: int = await db.fetchval("select coalesce(max(id), 0) from event")
-    return found
 
 
 async def list_of_entity(

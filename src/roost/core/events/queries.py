@@ -12,6 +12,7 @@ import orjson
 from roost.core.entities.records import Entity
 from roost.jobs.queries import EVENT_PARAMETER, EventInsert
 from roost.store import Queries
+from roost.store.query import query
 
 FirstStatus = Literal["scheduled", "notification"]
 """How an event begins: as that of a job, or over already."""
@@ -93,55 +94,39 @@ async def start(db: Queries, events: Mapping[int, int], now: datetime) -> None:
     )
 
 
+@query("""
+    update event set percent_complete = $2::integer,
+        rate = size * $2::integer / 100.0
+            / nullif(extract(epoch from $3::timestamp - started), 0),
+        expected = $3::timestamp
+            + ($3::timestamp - started) * ((100 - $2::integer)::float / nullif($2::integer, 0))
+    where id = $1
+    """)
 async def progress(db: Queries, event_id: int, percent: int, now: datetime) -> None:
     """How far it is, how fast that went, and when it will be over if it goes on so."""
-    await db.execute(
-        """
-        update event set percent_complete = $2::integer,
-            rate = size * $2::integer / 100.0
-                / nullif(extract(epoch from $3::timestamp - started), 0),
-            expected = $3::timestamp
-                + ($3::timestamp - started) * ((100 - $2::integer)::float / nullif($2::integer, 0))
-        where id = $1
-        """,
-        event_id,
-        percent,
-        now,
-    )
 
 
-async def explain(db: Queries, event_id: int, message: str) -> None:
-    await db.execute("update event set message = $2 where id = $1", event_id, message)
+@query("update event set message = $2 where id = $1")
+async def explain(db: Queries, event_id: int, message: str) -> None: ...
 
 
+@query(f"""
+    {_END}
+    update event set status = 'finished', percent_complete = 100,
+        started = coalesce(started, $3), ended = $3,
+        rate = size / nullif(extract(epoch from $3::timestamp - started), 0)
+    where id = {_ENDED}
+    """)
 async def finish(db: Queries, event_id: int, job_id: int, now: datetime) -> None:
     """The event of a job, and those that have joined it; likewise below."""
-    await db.execute(
-        f"""
-        {_END}
-        update event set status = 'finished', percent_complete = 100,
-            started = coalesce(started, $3), ended = $3,
-            rate = size / nullif(extract(epoch from $3::timestamp - started), 0)
-        where id = {_ENDED}
-        """,
-        event_id,
-        job_id,
-        now,
-    )
 
 
-async def fail(db: Queries, event_id: int, job_id: int, now: datetime, message: str) -> None:
-    await db.execute(
-        f"""
-        {_END}
-        update event set status = 'failed', message = $4,
-            started = coalesce(started, $3), ended = $3 where id = {_ENDED}
-        """,
-        event_id,
-        job_id,
-        now,
-        message,
-    )
+@query(f"""
+    {_END}
+    update event set status = 'failed', message = $4,
+        started = coalesce(started, $3), ended = $3 where id = {_ENDED}
+    """)
+async def fail(db: Queries, event_id: int, job_id: int, now: datetime, message: str) -> None: ...
 
 
 async def count_since(

@@ -8,6 +8,7 @@ from typing import Literal
 
 from roost.settings import MAIN_HOST
 from roost.store import Queries
+from roost.store.query import query
 
 HostState = Literal["up", "draining", "fenced"]
 
@@ -43,15 +44,13 @@ _FACTS = f"""
 """  # noqa: S608 - constants
 
 
-async def find(db: Queries, name: str) -> HostFacts | None:
-    row = await db.fetchrow(f"{_FACTS} where name = $1", name)
-    return None if row is None else HostFacts(**row)
+@query(f"{_FACTS} where name = $1")
+async def find(db: Queries, name: str) -> HostFacts | None: ...
 
 
+@query(f"{_FACTS} where name = $1 for no key update")
 async def lock(db: Queries, name: str) -> HostFacts | None:
     """The host, whose state nobody else changes until the end of the transaction."""
-    row = await db.fetchrow(f"{_FACTS} where name = $1 for no key update", name)
-    return None if row is None else HostFacts(**row)
 
 
 async def all_hosts(db: Queries) -> list[HostFacts]:
@@ -67,8 +66,8 @@ async def alive_beside_main(db: Queries) -> list[str]:
     return [row["name"] for row in rows if row["alive"]]
 
 
-async def set_state(db: Queries, name: str, state: HostState) -> None:
-    await db.execute("update host set state = $2 where name = $1", name, state)
+@query("update host set state = $2 where name = $1")
+async def set_state(db: Queries, name: str, state: HostState) -> None: ...
 
 
 async def register(db: Queries, name: str, home: str | None) -> bool:
@@ -86,9 +85,9 @@ async def register(db: Queries, name: str, home: str | None) -> bool:
     return found is not None
 
 
+@query("update host set address = $2 where name = $1")
 async def set_address(db: Queries, name: str, address: str | None) -> None:
     """Where the host takes what comes from others; None: nowhere."""
-    await db.execute("update host set address = $2 where name = $1", name, address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,17 +150,16 @@ async def measure(
     )
 
 
+@query("select region from region_capacity where host = $1")
 async def serves(db: Queries, host: str) -> list[str]:
     """The regions that a host serves."""
-    rows = await db.fetch("select region from region_capacity where host = $1", host)
-    return [row["region"] for row in rows]
 
 
+@query("delete from region_capacity where host = $1")
 async def serve_nothing(db: Queries, host: str) -> None:
     """What it had for regions is nobody's."""
-    await db.execute("delete from region_capacity where host = $1", host)
 
 
+@query("delete from host where name = $1")
 async def forget(db: Queries, host: str) -> None:
     """One that has nothing, and serves nothing."""
-    await db.execute("delete from host where name = $1", host)

@@ -6,6 +6,7 @@ import orjson
 
 from roost.core.limits.kinds import LimitGroup
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +22,12 @@ class Usage:
     """Whether the account may have no more services, whatever its limits are."""
 
 
+@query("select pg_advisory_xact_lock(hashtextextended('roost limit ' || $1, $2))")
 async def hold(db: Queries, name: str, owner: int) -> None:
     """Let nobody else count the same things of the same owner until the transaction ends.
 
     What is read in later statements includes all that was committed before.
     """
-    await db.execute(
-        "select pg_advisory_xact_lock(hashtextextended('roost limit ' || $1, $2))", name, owner
-    )
 
 
 async def read(

@@ -8,6 +8,7 @@ from decimal import Decimal
 from roost.core.billing import promotion_queries
 from roost.store import Queries
 from roost.store.paging import Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 _CAPABILITIES = """array(
@@ -73,21 +74,16 @@ class AccountFacts:
     canceled: bool
 
 
+@query("""
+    select company, country, state, zip, canceled is not null as canceled,
+        exists (select from account c where c.parent_id = a.id) as is_parent
+    from account a where id = $1 for no key update
+    """)
 async def lock(db: Queries, account_id: int) -> AccountFacts:
     """The account, which nobody else changes until the end of the transaction.
 
     Nobody adds, changes or deletes its users either, as all of that locks the account first.
     """
-    row = await db.fetchrow(
-        """
-        select company, country, state, zip, canceled is not null as canceled,
-            exists (select from account c where c.parent_id = a.id) as is_parent
-        from account a where id = $1 for no key update
-        """,
-        account_id,
-    )
-    assert row is not None
-    return AccountFacts(**row)
 
 
 _UPDATE = Statement(
@@ -109,71 +105,52 @@ async def update(db: Queries, account_id: int, changes: Mapping[str, object]) ->
     await db.execute(*_UPDATE.of(**changes, account_id=account_id))
 
 
+@query("""
+    update account set backups_enabled = coalesce($2, backups_enabled),
+        network_helper = coalesce($3, network_helper)
+    where id = $1
+    """)
 async def update_settings(
     db: Queries, account_id: int, backups_enabled: bool | None, network_helper: bool | None
 ) -> None:
     """Change what is not None."""
-    await db.execute(
-        """
-        update account set backups_enabled = coalesce($2, backups_enabled),
-            network_helper = coalesce($3, network_helper)
-        where id = $1
-        """,
-        account_id,
-        backups_enabled,
-        network_helper,
-    )
 
 
+@query("insert into account (euuid, created, email, company) values ($1, $2, $3, $4) returning id")
 async def create_account(
     db: Queries, euuid: str, now: datetime, email: str = "", company: str = ""
-) -> int:
-    account_id: int = await db.fetchval(
-        "insert into account (euuid, created, email, company) values ($1, $2, $3, $4) returning id",
-        euuid,
-        now,
-        email,
-        company,
-    )
-    return account_id
+) -> int: ...
 
 
+@query("select id from api_user where lower(username) = lower($1)")
 async def find_user(db: Queries, username: str) -> int | None:
     """By the name in any capitalisation."""
-    user_id: int | None = await db.fetchval(
-        "select id from api_user where lower(username) = lower($1)", username
-    )
-    return user_id
 
 
+@query("""
+    select min(id) from api_user where not restricted and user_type <> 'proxy'
+        and account_id = (select min(id) from account)
+    """)
 async def find_operator(db: Queries) -> int | None:
     """The first unrestricted user of the operator's own account, whatever their name is now."""
-    user_id: int | None = await db.fetchval(
-        """
-        select min(id) from api_user where not restricted and user_type <> 'proxy'
-            and account_id = (select min(id) from account)
-        """
-    )
-    return user_id
 
 
-async def has_email(db: Queries, account_id: int) -> bool:
-    return bool(await db.fetchval("select email <> '' from account where id = $1", account_id))
+@query("select email <> '' from account where id = $1")
+async def has_email(db: Queries, account_id: int) -> bool: ...
 
 
+@query("select min(id) from account")
 async def first_account(db: Queries) -> int | None:
     """The operator's own account, which the first start made."""
-    account_id: int | None = await db.fetchval("select min(id) from account")
-    return account_id
 
 
-async def has_account(db: Queries) -> bool:
-    return bool(await db.fetchval("select exists (select from account)"))
+@query("select exists (select from account)")
+async def has_account(db: Queries) -> bool: ...
 
 
+@query("select pg_advisory_xact_lock(hashtext('roost first start'))")
 async def lock_first_start(db: Queries) -> None:
     """Held until the transaction ends, so that of many first starts one makes the account."""
-    await db.execute("select pg_advisory_xact_lock(hashtext('roost first start'))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +165,12 @@ class ListedAccount:
     """For what: `debt` or `operator`."""
 
 
-async def list_accounts(db: Queries) -> list[ListedAccount]:
-    rows = await db.fetch(
-        """
-        select a.id, a.company, a.email, a.parent_id, a.created, a.suspended_for as suspended,
-            (select count(*) from api_user u where u.account_id = a.id) as users
-        from account a order by a.id
-        """
-    )
-    return [ListedAccount(**row) for row in rows]
+@query("""
+    select a.id, a.company, a.email, a.parent_id, a.created, a.suspended_for as suspended,
+        (select count(*) from api_user u where u.account_id = a.id) as users
+    from account a order by a.id
+    """)
+async def list_accounts(db: Queries) -> list[ListedAccount]: ...
 
 
 async def set_parent_pays(db: Queries, child_id: int, *, parent_pays: bool) -> bool:
@@ -205,10 +179,9 @@ async def set_parent_pays(db: Queries, child_id: int, *, parent_pays: bool) -> b
     return bool(await db.fetchval(f"{sql} returning true", child_id, parent_pays))
 
 
+@query("select id, balance from account order by id")
 async def balances(db: Queries) -> dict[int, Decimal]:
     """US dollars that accounts owe, of all of them."""
-    rows = await db.fetch("select id, balance from account order by id")
-    return {row["id"]: row["balance"] for row in rows}
 
 
 _ACCOUNT_SERVICES = "unnest(array['Block Storage', 'Computes', 'Kubernetes', 'NodeBalancers'])"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +41,11 @@ async def tie(db: Queries, child_id: int, parent_id: int) -> None:
     )
 
 
+@query("""
+    insert into api_user (account_id, username, created, email, user_type)
+    select $1, $3, $4, p.email, 'proxy' from account p where p.id = $2
+    """)
 async def create_proxy(
     db: Queries, child_id: int, parent_id: int, username: str, now: datetime
 ) -> None:
     """An unrestricted user of the child with the parent's email address."""
-    await db.execute(
-        """
-        insert into api_user (account_id, username, created, email, user_type)
-        select $1, $3, $4, p.email, 'proxy' from account p where p.id = $2
-        """,
-        child_id,
-        parent_id,
-        username,
-        now,
-    )

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from roost.store import Queries
 from roost.store.paging import Listing
+from roost.store.query import query
 
 BETAS = Listing(
     record="b.id, b.label, b.description, b.started, b.ended, b.greenlight_only, b.more_info",
@@ -32,23 +33,14 @@ class Beta:
     greenlight_only: bool
 
 
+@query("select started, ended, greenlight_only from beta where id = $1 and not retired")
 async def find(db: Queries, beta_id: str) -> Beta | None:
     """One that the catalogue has."""
-    row = await db.fetchrow(
-        "select started, ended, greenlight_only from beta where id = $1 and not retired", beta_id
-    )
-    return None if row is None else Beta(**row)
 
 
+@query("""
+    insert into account_beta (account_id, beta_id, enrolled) values ($1, $2, $3)
+    on conflict do nothing returning true
+    """)
 async def enroll(db: Queries, account_id: int, beta_id: str, now: datetime) -> bool:
     """False when the account takes part already."""
-    enrolled = await db.fetchval(
-        """
-        insert into account_beta (account_id, beta_id, enrolled) values ($1, $2, $3)
-        on conflict do nothing returning true
-        """,
-        account_id,
-        beta_id,
-        now,
-    )
-    return enrolled is not None

@@ -11,6 +11,7 @@ import orjson
 from roost.core.billing.queries import post
 from roost.store import Queries
 from roost.store.paging import Listing
+from roost.store.query import query
 
 INVOICES = Listing(
     record="""
@@ -63,37 +64,29 @@ _PAYER = """
     """
 
 
+@query(f"""
+    {_PAYER} where coalesce(invoiced_until, date_trunc('month', created)) < $1 and id > $2
+        and canceled is null
+    order by id limit $3
+    """)
 async def due(db: Queries, month: datetime, after: int, limit: int) -> list[Payer]:
     """The next accounts, by id, that have not been invoiced up to the start of a month (UTC).
 
     The last invoice of a canceled one is not by the month."""
-    rows = await db.fetch(
-        f"""
-        {_PAYER} where coalesce(invoiced_until, date_trunc('month', created)) < $1 and id > $2
-            and canceled is null
-        order by id limit $3
-        """,
-        month,
-        after,
-        limit,
-    )
-    return [Payer(**row) for row in rows]
 
 
-async def find_payer(db: Queries, account_id: int) -> Payer | None:
-    row = await db.fetchrow(f"{_PAYER} where id = $1", account_id)
-    return None if row is None else Payer(**row)
+@query(f"{_PAYER} where id = $1")
+async def find_payer(db: Queries, account_id: int) -> Payer | None: ...
 
 
+@query(f"{_PAYER} where id = $1 for no key update")
 async def lock_payer(db: Queries, account_id: int) -> Payer | None:
     """The account, which nobody else invoices until the end of the transaction."""
-    row = await db.fetchrow(f"{_PAYER} where id = $1 for no key update", account_id)
-    return None if row is None else Payer(**row)
 
 
+@query("select from account where id = $1 for update")
 async def await_ledger(db: Queries, account_id: int) -> None:
     """Wait until all that is being written to the account's ledger is there."""
-    await db.execute("select from account where id = $1 for update", account_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,14 +222,11 @@ class Imbalance:
     owed: Decimal
 
 
-async def imbalances(db: Queries) -> list[Imbalance]:
-    rows = await db.fetch(
-        """
-        select a.id as account_id, a.balance, coalesce(p.total, 0) as owed
-        from account a
-        left join (select account_id, sum(amount) as total from posting group by account_id) p
-            on p.account_id = a.id
-        where a.balance <> coalesce(p.total, 0) order by a.id
-        """
-    )
-    return [Imbalance(**row) for row in rows]
+@query("""
+    select a.id as account_id, a.balance, coalesce(p.total, 0) as owed
+    from account a
+    left join (select account_id, sum(amount) as total from posting group by account_id) p
+        on p.account_id = a.id
+    where a.balance <> coalesce(p.total, 0) order by a.id
+    """)
+async def imbalances(db: Queries) -> list[Imbalance]: ...

@@ -5,6 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,44 +30,30 @@ _FACTS = """
     """
 
 
-async def find(db: Queries, account_id: int) -> CancelFacts | None:
-    row = await db.fetchrow(_FACTS, account_id)
-    return None if row is None else CancelFacts(**row)
+@query(_FACTS)
+async def find(db: Queries, account_id: int) -> CancelFacts | None: ...
 
 
+@query(f"{_FACTS} for update")
 async def lock(db: Queries, account_id: int) -> CancelFacts:
     """The account, of which nobody writes anything until the end of the transaction."""
-    row = await db.fetchrow(f"{_FACTS} for update", account_id)
-    assert row is not None
-    return CancelFacts(**row)
 
 
+@query("update account set canceled = $2, canceled_by = $3, cancel_comments = $4 where id = $1")
 async def cancel(
     db: Queries, account_id: int, until: datetime, username: str, comments: str
 ) -> None:
     """It is charged until then (UTC), and nobody acts for it any more."""
-    await db.execute(
-        """
-        update account set canceled = $2, canceled_by = $3, cancel_comments = $4 where id = $1
-        """,
-        account_id,
-        until,
-        username,
-        comments,
-    )
 
 
+@query("update account set closed = $2 where id = $1")
 async def set_closed(db: Queries, account_id: int, now: datetime) -> None:
     """All that it had has ended (UTC)."""
-    await db.execute("update account set closed = $2 where id = $1", account_id, now)
 
 
+@query("select id from account where canceled is not null and closed is null order by id")
 async def unclosed(db: Queries) -> list[int]:
     """Canceled accounts that may have something."""
-    rows = await db.fetch(
-        "select id from account where canceled is not null and closed is null order by id"
-    )
-    return [row["id"] for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +69,19 @@ class CanceledAccount:
     balance: Decimal
 
 
-async def all_canceled(db: Queries) -> list[CanceledAccount]:
-    rows = await db.fetch(
-        """
-        select id, canceled, canceled_by, cancel_comments as comments, closed, erased, balance
-        from account where canceled is not null order by id
-        """
-    )
-    return [CanceledAccount(**row) for row in rows]
+@query("""
+    select id, canceled, canceled_by, cancel_comments as comments, closed, erased, balance
+    from account where canceled is not null order by id
+    """)
+async def all_canceled(db: Queries) -> list[CanceledAccount]: ...
 
 
+@query("""
+    select id from account
+    where canceled <= $1 and erased is null and closed is not null order by canceled limit $2
+    """)
 async def expired(db: Queries, before: datetime, limit: int) -> list[int]:
     """Accounts that were canceled before a time (UTC), of which nothing else is left to end."""
-    rows = await db.fetch(
-        """
-        select id from account
-        where canceled <= $1 and erased is null and closed is not null order by canceled limit $2
-        """,
-        before,
-        limit,
-    )
-    return [row["id"] for row in rows]
 
 
 async def erase(db: Queries, account_id: int, now: datetime) -> None:

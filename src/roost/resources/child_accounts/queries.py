@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from roost.resources.account.queries import CHILDREN as ALL_CHILDREN
 from roost.store import Queries
 from roost.store.paging import Column
+from roost.store.query import query
 
 _FILTERABLE = (
     "address_1",
@@ -36,15 +37,10 @@ class ProxyUser:
     username: str
 
 
+@query("""
+    select u.id, u.account_id, u.username
+    from account a join api_user u on u.account_id = a.id and u.user_type = 'proxy'
+    where a.parent_id = $1 and a.euuid = $2 and a.canceled is null
+    """)
 async def find_proxy(db: Queries, parent_id: int, euuid: str) -> ProxyUser | None:
     """That of one of the parent's children."""
-    row = await db.fetchrow(
-        """
-        select u.id, u.account_id, u.username
-        from account a join api_user u on u.account_id = a.id and u.user_type = 'proxy'
-        where a.parent_id = $1 and a.euuid = $2 and a.canceled is null
-        """,
-        parent_id,
-        euuid,
-    )
-    return None if row is None else ProxyUser(**row)

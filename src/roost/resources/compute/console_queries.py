@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +29,9 @@ async def insert(
     )
 
 
+@query("""
+    delete from console_ticket where hash = $1 and expires > $2
+    returning compute_id, token_id
+    """)
 async def take(db: Queries, hashed: bytes, now: datetime) -> Ticket | None:
     """It is of no use any more then (UTC)."""
-    row = await db.fetchrow(
-        """
-        delete from console_ticket where hash = $1 and expires > $2
-        returning compute_id, token_id
-        """,
-        hashed,
-        now,
-    )
-    return None if row is None else Ticket(**row)

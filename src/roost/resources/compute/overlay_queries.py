@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +26,9 @@ class RemoteInstance:
     ipv6: str | None
 
 
+@query("select id, host, ipv6 from compute_instance where region = $1 and host <> $2")
 async def instances(db: Queries, region: str, host: str) -> list[RemoteInstance]:
     """Those of a region's other hosts."""
-    rows = await db.fetch(
-        "select id, host, ipv6 from compute_instance where region = $1 and host <> $2", region, host
-    )
-    return [RemoteInstance(**row) for row in rows]
 
 
 async def vlans(db: Queries, region: str, host: str) -> list[tuple[int, str]]:
@@ -53,22 +51,17 @@ async def vlans(db: Queries, region: str, host: str) -> list[tuple[int, str]]:
     return [(row["vlan_id"], row["host"]) for row in rows]
 
 
+@query("""
+    with own as (
+        select distinct f.vpc_id
+        from compute_instance i join compute_config c on c.compute_id = i.id
+        join compute_interface f on f.config_id = c.id
+        where i.host = $2 and i.region = $1 and f.vpc_id is not null)
+    select f.vpc_id, i.host, host(f.address) as address, f.ip_ranges
+    from own join compute_interface f using (vpc_id)
+    join compute_config c on c.id = f.config_id join compute_instance i on i.id = c.compute_id
+    where i.host <> $2 and f.address is not null
+    """)
 async def vpc_interfaces(db: Queries, region: str, host: str) -> list[RemoteInterface]:
     """What instances of other hosts have, by any of their configs, in VPCs that instances of a host
     are in."""
-    rows = await db.fetch(
-        """
-        with own as (
-            select distinct f.vpc_id
-            from compute_instance i join compute_config c on c.compute_id = i.id
-            join compute_interface f on f.config_id = c.id
-            where i.host = $2 and i.region = $1 and f.vpc_id is not null)
-        select f.vpc_id, i.host, host(f.address) as address, f.ip_ranges
-        from own join compute_interface f using (vpc_id)
-        join compute_config c on c.id = f.config_id join compute_instance i on i.id = c.compute_id
-        where i.host <> $2 and f.address is not null
-        """,
-        region,
-        host,
-    )
-    return [RemoteInterface(**row) for row in rows]

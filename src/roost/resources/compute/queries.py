@@ -12,6 +12,7 @@ from roost.core.instance_queries import InstanceStatus
 from roost.resources.compute.records import Alerts
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 INSTANCES = Listing(
@@ -77,11 +78,8 @@ class NewInstance(TypedDict):
     """Sealed."""
 
 
-async def next_id(db: Queries) -> int:
-    compute_id: int = await db.fetchval(
-        "select nextval(pg_get_serial_sequence('compute_instance', 'id'))"
-    )
-    return compute_id
+@query("select nextval(pg_get_serial_sequence('compute_instance', 'id'))")
+async def next_id(db: Queries) -> int: ...
 
 
 _INSERT = Statement(
@@ -109,31 +107,19 @@ async def insert(db: Queries, new: NewInstance) -> str | None:
     return record
 
 
+@query("""
+    select id, status from compute_instance
+    where region = $1 and host = $2 and id > $3 order by id limit $4
+    """)
 async def statuses(
     db: Queries, region: str, host: str, after: int, limit: int
 ) -> dict[int, InstanceStatus]:
     """Of the next instances of the region that are on a host, by id."""
-    rows = await db.fetch(
-        """
-        select id, status from compute_instance
-        where region = $1 and host = $2 and id > $3 order by id limit $4
-        """,
-        region,
-        host,
-        after,
-        limit,
-    )
-    return {row["id"]: row["status"] for row in rows}
 
 
+@query("select exists (select from compute_instance where account_id = $1 and id = $2)")
 async def exists(db: Queries, account_id: int, compute_id: int) -> bool:
     """Whether the account has such an instance."""
-    found: bool = await db.fetchval(
-        "select exists (select from compute_instance where account_id = $1 and id = $2)",
-        account_id,
-        compute_id,
-    )
-    return found
 
 
 async def undelete(db: Queries, compute_id: int, now: datetime) -> None:
@@ -202,60 +188,45 @@ async def update(
     return changed is not None
 
 
+@query("update compute_instance set host = $2, target_host = null where id = $1")
 async def set_host(db: Queries, compute_id: int, host: str) -> None:
     """Its guest is there from now on, and in no other place."""
-    await db.execute(
-        "update compute_instance set host = $2, target_host = null where id = $1", compute_id, host
-    )
 
 
+@query("""
+    select exists (select from compute_instance
+        where id = $1 and host <> $2 and target_host = $2)
+    """)
 async def is_expected(db: Queries, compute_id: int, host: str) -> bool:
     """Whether a job brings the instance to that host."""
-    found: bool = await db.fetchval(
-        """
-        select exists (select from compute_instance
-            where id = $1 and host <> $2 and target_host = $2)
-        """,
-        compute_id,
-        host,
-    )
-    return found
 
 
+@query("update compute_instance set target_host = $2 where id = $1")
 async def set_target_host(db: Queries, compute_id: int, host: str | None) -> None:
     """Where a job moves it to; None: it stays."""
-    await db.execute("update compute_instance set target_host = $2 where id = $1", compute_id, host)
 
 
-async def delete(db: Queries, compute_id: int) -> None:
-    await db.execute("delete from compute_instance where id = $1", compute_id)
+@query("delete from compute_instance where id = $1")
+async def delete(db: Queries, compute_id: int) -> None: ...
 
 
+@query("update compute_instance set engine = $2 where region = $1 and engine is null")
 async def set_engine(db: Queries, region: str, engine: str) -> None:
     """The engine of a region's instances for which none is known."""
-    await db.execute(
-        "update compute_instance set engine = $2 where region = $1 and engine is null",
-        region,
-        engine,
-    )
 
 
+@query("select id from compute_instance where source_id = $1 and status = 'cloning'")
 async def clones(db: Queries, compute_id: int) -> list[int]:
     """The clones of the instance that are being made."""
-    rows = await db.fetch(
-        "select id from compute_instance where source_id = $1 and status = 'cloning'", compute_id
-    )
-    return [row["id"] for row in rows]
 
 
+@query("select id from compute_backup where compute_id = $1")
 async def backup_ids(db: Queries, compute_id: int) -> list[int]:
     """The backups of an instance."""
-    rows = await db.fetch("select id from compute_backup where compute_id = $1", compute_id)
-    return [row["id"] for row in rows]
 
 
-async def delete_backups(db: Queries, backup_ids: Sequence[int]) -> None:
-    await db.execute("delete from compute_backup where id = any($1)", list(backup_ids))
+@query("delete from compute_backup where id = any($1)")
+async def delete_backups(db: Queries, backup_ids: Sequence[int]) -> None: ...
 
 
 HELD = "select id::text, account_id, status = 'deleting' as waits from compute_instance"

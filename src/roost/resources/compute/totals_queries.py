@@ -12,11 +12,11 @@ import orjson
 from roost.core.grant_queries import granted_sql
 from roost.resources.compute.records import Alerts
 from roost.store import Queries
+from roost.store.query import query
 
 
-async def regions_in_use(db: Queries) -> list[str]:
-    rows = await db.fetch("select distinct region from compute_instance order by region")
-    return [row["region"] for row in rows]
+@query("select distinct region from compute_instance order by region")
+async def regions_in_use(db: Queries) -> list[str]: ...
 
 
 async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
@@ -42,14 +42,11 @@ class Promised:
     """Bytes"""
 
 
-async def promised_by_status(db: Queries) -> list[Promised]:
-    rows = await db.fetch(
-        """
-        select region, host, status, count(*) as instances, sum(memory)::bigint << 20 as memory
-        from compute_instance group by region, host, status
-        """
-    )
-    return [Promised(**row) for row in rows]
+@query("""
+    select region, host, status, count(*) as instances, sum(memory)::bigint << 20 as memory
+    from compute_instance group by region, host, status
+    """)
+async def promised_by_status(db: Queries) -> list[Promised]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,28 +73,20 @@ async def by_account(db: Queries) -> dict[int, OfAccount]:
     return {row["account_id"]: OfAccount(*list(row.values())[1:]) for row in rows}
 
 
+@query("""
+    select i.region, sum(d.size)::bigint << 20 as size
+    from compute_disk d join compute_instance i on i.id = d.compute_id group by i.region
+    """)
 async def promised_disk(db: Queries) -> dict[str, int]:
     """Bytes of all disks by region."""
-    rows = await db.fetch(
-        """
-        select i.region, sum(d.size)::bigint << 20 as size
-        from compute_disk d join compute_instance i on i.id = d.compute_id group by i.region
-        """
-    )
-    return {row["region"]: row["size"] for row in rows}
 
 
+@query(f"""
+    select distinct region from compute_instance i
+    where i.account_id = $1 and {granted_sql("'compute'", "i.id", "$2")}
+    """)
 async def regions_of(db: Queries, account_id: int, grantee: int | None) -> list[str]:
     """Where an account has instances, of which a `grantee` only knows those granted to them."""
-    rows = await db.fetch(
-        f"""
-        select distinct region from compute_instance i
-        where i.account_id = $1 and {granted_sql("'compute'", "i.id", "$2")}
-        """,
-        account_id,
-        grantee,
-    )
-    return [row["region"] for row in rows]
 
 
 PROMISED = "compute_instance i left join compute_type t on t.id = i.resize_type"
@@ -134,32 +123,22 @@ async def promised_in(db: Queries, region: str, host: str) -> tuple[int, int, in
     return row["memory"], row["disk"], row["vcpus"]
 
 
+@query(f"""
+    select id from compute_instance i where ({BOUND})
+        and coalesce(i.target_region, i.region) = $1 and coalesce(i.target_host, i.host) = $2
+    """)
 async def bound_for(db: Queries, region: str, host: str) -> list[int]:
     """The instances on their way to a region and host."""
-    rows = await db.fetch(
-        f"""
-        select id from compute_instance i where ({BOUND})
-            and coalesce(i.target_region, i.region) = $1 and coalesce(i.target_host, i.host) = $2
-        """,
-        region,
-        host,
-    )
-    return [row["id"] for row in rows]
 
 
+@query("""
+    select count(distinct f.label) from compute_instance i
+    join compute_config c on c.compute_id = i.id
+    join compute_interface f on f.config_id = c.id
+    where i.account_id = $1 and i.region = $2 and f.purpose = 'vlan'
+    """)
 async def count_vlans(db: Queries, account_id: int, region: str) -> int:
     """To how many VLANs configs of the account's instances in the region have interfaces."""
-    vlans: int = await db.fetchval(
-        """
-        select count(distinct f.label) from compute_instance i
-        join compute_config c on c.compute_id = i.id
-        join compute_interface f on f.config_id = c.id
-        where i.account_id = $1 and i.region = $2 and f.purpose = 'vlan'
-        """,
-        account_id,
-        region,
-    )
-    return vlans
 
 
 _MONTH = """
@@ -173,27 +152,20 @@ _QUOTA = """
 """GB that an instance may send in a month, in proportion to its life in it."""
 
 
+@query(f"""
+    with month as ({_MONTH})
+    select coalesce(floor(sum({_QUOTA})), 0)::bigint
+    from compute_instance i cross join month m
+    where i.account_id = $1 and i.id = coalesce($3, i.id)
+    """)
 async def quota(db: Queries, account_id: int, now: datetime, compute_id: int | None = None) -> int:
     """GB that the account's instances, or one of them, add to its pool in the month of `now`, in
     proportion."""
-    size: int = await db.fetchval(
-        f"""
-        with month as ({_MONTH})
-        select coalesce(floor(sum({_QUOTA})), 0)::bigint
-        from compute_instance i cross join month m
-        where i.account_id = $1 and i.id = coalesce($3, i.id)
-        """,
-        account_id,
-        now,
-        compute_id,
-    )
-    return size
 
 
+@query("select id, transfer from compute_type")
 async def transfers(db: Queries) -> dict[str, int]:
     """GB that each plan gives for a whole month, also those that are no longer offered."""
-    rows = await db.fetch("select id, transfer from compute_type")
-    return {row["id"]: row["transfer"] for row in rows}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from roost.core.bindings import Binding, between
 from roost.store import Queries
+from roost.store.query import query
 
 GRANTS = Binding(
     across=between(
@@ -16,38 +17,23 @@ GRANTS = Binding(
 )
 
 
+@query("""
+    update compute_instance
+    set account_id = $2, label = $3, tags = '{}', "group" = '', updated = $4 where id = $1
+    """)
 async def move(db: Queries, compute_id: int, account_id: int, label: str, now: datetime) -> None:
     """Its tags and its group are those of the account that it leaves."""
-    await db.execute(
-        """
-        update compute_instance
-        set account_id = $2, label = $3, tags = '{}', "group" = '', updated = $4 where id = $1
-        """,
-        compute_id,
-        account_id,
-        label,
-        now,
-    )
 
 
+@query("select exists (select from compute_instance where account_id = $1 and label = $2)")
 async def has_label(db: Queries, account_id: int, label: str) -> bool:
     """Whether an instance of the account is called so."""
-    found: bool = await db.fetchval(
-        "select exists (select from compute_instance where account_id = $1 and label = $2)",
-        account_id,
-        label,
-    )
-    return found
 
 
+@query("""
+    select exists (
+        select from compute_interface f join compute_config c on c.id = f.config_id
+        where c.compute_id = $1 and f.purpose <> 'public')
+    """)
 async def has_private_networks(db: Queries, compute_id: int) -> bool:
     """Whether a config has an interface in a VLAN or VPC."""
-    found: bool = await db.fetchval(
-        """
-        select exists (
-            select from compute_interface f join compute_config c on c.id = f.config_id
-            where c.compute_id = $1 and f.purpose <> 'public')
-        """,
-        compute_id,
-    )
-    return found

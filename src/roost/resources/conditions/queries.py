@@ -6,6 +6,7 @@ from datetime import datetime
 
 from roost.core.conditions import Condition, Found, Severity
 from roost.store import Queries
+from roost.store.query import query
 
 _COLUMNS = "id, kind, subject, severity, text, began, ended"
 
@@ -57,12 +58,8 @@ async def _keep(db: Queries, each: Condition, now: datetime) -> None:
     )
 
 
-async def find(db: Queries, condition_id: int) -> ConditionFacts | None:
-    row = await db.fetchrow(
-        f"select {_COLUMNS} from operator_condition where id = $1",  # noqa: S608
-        condition_id,
-    )
-    return None if row is None else ConditionFacts(**row)
+@query(f"select {_COLUMNS} from operator_condition where id = $1")  # noqa: S608
+async def find(db: Queries, condition_id: int) -> ConditionFacts | None: ...
 
 
 async def tell(db: Queries, now: datetime, limit: int) -> Sequence[ConditionFacts]:
@@ -88,15 +85,12 @@ async def tell(db: Queries, now: datetime, limit: int) -> Sequence[ConditionFact
     return sorted((ConditionFacts(**row) for row in rows), key=lambda each: each.id)
 
 
+@query("""
+    select kind, count(*) as count from operator_condition
+    where ended is null group by kind order by kind
+    """)
 async def count_open(db: Queries) -> dict[str, int]:
     """Conditions that hold, by kind."""
-    rows = await db.fetch(
-        """
-        select kind, count(*) as count from operator_condition
-        where ended is null group by kind order by kind
-        """
-    )
-    return {row["kind"]: row["count"] for row in rows}
 
 
 async def delete_old(db: Queries, before: datetime, limit: int) -> int:

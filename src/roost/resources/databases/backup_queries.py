@@ -8,6 +8,7 @@ from asyncpg import Record
 from roost.resources.databases.records import BackupType
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 BACKUPS = Listing(
     record="b.id, b.label, b.type, b.created, b.verified, b.restorable",
@@ -49,14 +50,12 @@ async def insert(
     return backup_id
 
 
+@query(
+    "select count(*) from database_backup"
+    " where database_id = $1 and type = 'snapshot' and not deleting"
+)
 async def count_snapshots(db: Queries, database_id: int) -> int:
     """Also those that are being made."""
-    count: int = await db.fetchval(
-        "select count(*) from database_backup"
-        " where database_id = $1 and type = 'snapshot' and not deleting",
-        database_id,
-    )
-    return count
 
 
 async def find(db: Queries, backup_id: int) -> BackupFacts | None:
@@ -75,21 +74,20 @@ async def lock_whole(db: Queries, database_id: int, backup_id: int) -> BackupFac
     )
 
 
-async def all_of(db: Queries, database_id: int) -> list[BackupFacts]:
-    rows = await db.fetch(f"{_FACTS} where database_id = $1 order by id", database_id)
-    return [BackupFacts(**row) for row in rows]
+@query(f"{_FACTS} where database_id = $1 order by id")
+async def all_of(db: Queries, database_id: int) -> list[BackupFacts]: ...
 
 
-async def set_made(db: Queries, backup_id: int) -> None:
-    await db.execute("update database_backup set made = true where id = $1", backup_id)
+@query("update database_backup set made = true where id = $1")
+async def set_made(db: Queries, backup_id: int) -> None: ...
 
 
-async def set_deleting(db: Queries, backup_id: int, deleting: bool) -> None:
-    await db.execute("update database_backup set deleting = $2 where id = $1", backup_id, deleting)
+@query("update database_backup set deleting = $2 where id = $1")
+async def set_deleting(db: Queries, backup_id: int, deleting: bool) -> None: ...
 
 
-async def delete(db: Queries, backup_id: int) -> None:
-    await db.execute("delete from database_backup where id = $1", backup_id)
+@query("delete from database_backup where id = $1")
+async def delete(db: Queries, backup_id: int) -> None: ...
 
 
 async def set_verified(db: Queries, backup_id: int, now: datetime, restorable: bool) -> None:
@@ -101,15 +99,12 @@ async def set_verified(db: Queries, backup_id: int, now: datetime, restorable: b
     )
 
 
+@query(
+    f"{_FACTS} where made and not deleting and (verified is null or verified < $1)"
+    " order by verified nulls first, id limit $2"
+)
 async def unverified(db: Queries, since: datetime, limit: int) -> list[BackupFacts]:
     """Those that have not been verified since then: first the ones that never were."""
-    rows = await db.fetch(
-        f"{_FACTS} where made and not deleting and (verified is null or verified < $1)"
-        " order by verified nulls first, id limit $2",
-        since,
-        limit,
-    )
-    return [BackupFacts(**row) for row in rows]
 
 
 async def unrestorable(db: Queries, limit: int) -> list[Record]:
@@ -125,31 +120,22 @@ async def unrestorable(db: Queries, limit: int) -> list[Record]:
     )
 
 
+@query("""
+    select d.id from managed_database d
+    where d.status = 'active' and not d.deleting and d.created < $1 and not exists (
+        select from database_backup b
+        where b.database_id = d.id and b.type = 'auto' and b.created >= $1)
+    order by d.id limit $2
+    """)
 async def due(db: Queries, midnight: datetime, limit: int) -> list[int]:
     """Databases without an automatic backup of the day that began at `midnight` (UTC)."""
-    rows = await db.fetch(
-        """
-        select d.id from managed_database d
-        where d.status = 'active' and not d.deleting and d.created < $1 and not exists (
-            select from database_backup b
-            where b.database_id = d.id and b.type = 'auto' and b.created >= $1)
-        order by d.id limit $2
-        """,
-        midnight,
-        limit,
-    )
-    return [row["id"] for row in rows]
 
 
+@query(
+    f"{_FACTS} where type = 'auto' and made and not deleting and created < $1 order by id limit $2"
+)
 async def expired(db: Queries, before: datetime, limit: int) -> list[BackupFacts]:
     """Automatic ones from before a time that nobody removes yet."""
-    rows = await db.fetch(
-        f"{_FACTS} where type = 'auto' and made and not deleting and created < $1"
-        " order by id limit $2",
-        before,
-        limit,
-    )
-    return [BackupFacts(**row) for row in rows]
 
 
 def _facts(row: Record | None) -> BackupFacts | None:

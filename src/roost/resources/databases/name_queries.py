@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +26,12 @@ class ZoneRow:
     serial: int
 
 
+@query("""
+    select id, region, cluster_size, host_primary as primary from managed_database
+    where not deleting and (made or status = 'provisioning') order by id
+    """)
 async def named(db: Queries) -> list[NamedRow]:
     """All that are there, or soon."""
-    rows = await db.fetch(
-        """
-        select id, region, cluster_size, host_primary as primary from managed_database
-        where not deleting and (made or status = 'provisioning') order by id
-        """
-    )
-    return [NamedRow(**row) for row in rows]
 
 
 async def zones(db: Queries) -> dict[str, ZoneRow]:
@@ -54,5 +52,5 @@ async def keep_zone(db: Queries, row: ZoneRow) -> None:
     )
 
 
-async def forget_zone(db: Queries, zone: str) -> None:
-    await db.execute("delete from database_zone where zone = $1", zone)
+@query("delete from database_zone where zone = $1")
+async def forget_zone(db: Queries, zone: str) -> None: ...

@@ -15,6 +15,7 @@ from roost.resources.databases.rules import ADMIN
 from roost.secrets import Box
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 ENGINES = Listing(
@@ -240,9 +241,8 @@ async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
     return [(row["region"], row["engine"]) for row in rows]
 
 
-async def regions_in_use(db: Queries) -> list[str]:
-    rows = await db.fetch("select distinct region from managed_database order by region")
-    return [row["region"] for row in rows]
+@query("select distinct region from managed_database order by region")
+async def regions_in_use(db: Queries) -> list[str]: ...
 
 
 async def promised_in(db: Queries, region: str) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from roost.resources.databases.engine import Access, Hosts
 from roost.resources.databases.queries import DatabaseFacts
 from roost.resources.databases.records import DatabaseStatus
 from roost.store import Queries
+from roost.store.query import query
 
 
 async def set_status(db: Queries, database_id: int, status: DatabaseStatus, now: datetime) -> None:
@@ -46,23 +47,16 @@ def _names(hosts: Hosts) -> tuple[str, str | None]:
     return hosts.primary.name, None if hosts.secondary is None else hosts.secondary.name
 
 
+@query("""
+    update managed_database set made = false, host_primary = null, host_secondary = null
+    where id = $1
+    """)
 async def set_unmade(db: Queries, database_id: int) -> None:
     """The engine holds nothing of it."""
-    await db.execute(
-        """
-        update managed_database set made = false, host_primary = null, host_secondary = null
-        where id = $1
-        """,
-        database_id,
-    )
 
 
-async def set_used(db: Queries, database_id: int, used_mb: int) -> None:
-    await db.execute(
-        "update managed_database set used_mb = $2 where id = $1 and used_mb <> $2",
-        database_id,
-        used_mb,
-    )
+@query("update managed_database set used_mb = $2 where id = $1 and used_mb <> $2")
+async def set_used(db: Queries, database_id: int, used_mb: int) -> None: ...
 
 
 async def set_disk_full(db: Queries, database: DatabaseFacts, full: bool) -> bool:
@@ -79,14 +73,12 @@ async def set_disk_full(db: Queries, database: DatabaseFacts, full: bool) -> boo
     return changed is not None
 
 
+@query(
+    "update managed_database set oldest_moment = $2"
+    " where id = $1 and oldest_moment is distinct from $2"
+)
 async def set_oldest_moment(db: Queries, database_id: int, moment: datetime | None) -> None:
     """The first one that a fork can have."""
-    await db.execute(
-        "update managed_database set oldest_moment = $2"
-        " where id = $1 and oldest_moment is distinct from $2",
-        database_id,
-        moment,
-    )
 
 
 async def update(
@@ -110,50 +102,36 @@ async def update(
     return changed is not None
 
 
-async def set_allow_list(db: Queries, database_id: int, networks: list[str]) -> None:
-    await db.execute(
-        "update managed_database set allow_list = $2 where id = $1", database_id, networks
-    )
+@query("update managed_database set allow_list = $2 where id = $1")
+async def set_allow_list(db: Queries, database_id: int, networks: list[str]) -> None: ...
 
 
+@query("""
+    update managed_database set type = $2, vcpus = $3, memory = $4, disk = $5,
+        disk_full = disk_full and disk >= $5
+    where id = $1
+    """)
 async def set_plan(
     db: Queries, database_id: int, plan: str, vcpus: int, memory: int, disk: int
 ) -> None:
     """memory and disk in MB. A disk that grows is full no more."""
-    await db.execute(
-        """
-        update managed_database set type = $2, vcpus = $3, memory = $4, disk = $5,
-            disk_full = disk_full and disk >= $5
-        where id = $1
-        """,
-        database_id,
-        plan,
-        vcpus,
-        memory,
-        disk,
-    )
 
 
-async def set_next_password(db: Queries, database_id: int, sealed: bytes | None) -> None:
-    await db.execute(
-        "update managed_database set next_password = $2 where id = $1", database_id, sealed
-    )
+@query("update managed_database set next_password = $2 where id = $1")
+async def set_next_password(db: Queries, database_id: int, sealed: bytes | None) -> None: ...
 
 
-async def take_next_password(db: Queries, database_id: int) -> None:
-    await db.execute(
-        """
-        update managed_database set password = coalesce(next_password, password),
-            next_password = null
-        where id = $1
-        """,
-        database_id,
-    )
+@query("""
+    update managed_database set password = coalesce(next_password, password),
+        next_password = null
+    where id = $1
+    """)
+async def take_next_password(db: Queries, database_id: int) -> None: ...
 
 
+@query("update managed_database set deleting = true where id = $1")
 async def set_deleting(db: Queries, database_id: int) -> None:
     """From now on nobody sees it."""
-    await db.execute("update managed_database set deleting = true where id = $1", database_id)
 
 
 async def undelete(db: Queries, database_id: int, now: datetime) -> None:
@@ -175,6 +153,6 @@ async def undelete(db: Queries, database_id: int, now: datetime) -> None:
     )
 
 
+@query("delete from managed_database where id = $1")
 async def delete(db: Queries, database_id: int) -> None:
     """Its backups go with it."""
-    await db.execute("delete from managed_database where id = $1", database_id)

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 DEVICES = Listing(
     record="""
@@ -17,6 +18,11 @@ DEVICES = Listing(
 )
 
 
+@query("""
+    insert into trusted_device
+        (user_id, hash, user_agent, created, expiry, last_authenticated, last_remote_addr)
+    values ($1, $2, $3, $5, $6, $5, $4::inet)
+    """)
 async def add(
     db: Queries,
     user_id: int,
@@ -25,69 +31,35 @@ async def add(
     ip: str,
     now: datetime,
     expiry: datetime,
-) -> None:
-    await db.execute(
-        """
-        insert into trusted_device
-            (user_id, hash, user_agent, created, expiry, last_authenticated, last_remote_addr)
-        values ($1, $2, $3, $5, $6, $5, $4::inet)
-        """,
-        user_id,
-        hashed,
-        user_agent,
-        ip,
-        now,
-        expiry,
-    )
+) -> None: ...
 
 
-async def exists(db: Queries, user_id: int, hashed: bytes, now: datetime) -> bool:
-    found: bool = await db.fetchval(
-        """
-        select exists (select from trusted_device
-            where user_id = $1 and hash = $2 and expiry > $3)
-        """,
-        user_id,
-        hashed,
-        now,
-    )
-    return found
+@query("""
+    select exists (select from trusted_device
+        where user_id = $1 and hash = $2 and expiry > $3)
+    """)
+async def exists(db: Queries, user_id: int, hashed: bytes, now: datetime) -> bool: ...
 
 
+@query("""
+        update trusted_device set last_authenticated = $4, last_remote_addr = $3::inet
+        where user_id = $1 and hash = $2 and expiry > $4 returning true
+        """)
 async def touch(db: Queries, user_id: int, hashed: bytes, ip: str, now: datetime) -> bool:
     """Note that the device was used; False when the user trusts no such device now."""
-    return bool(
-        await db.fetchval(
-            """
-            update trusted_device set last_authenticated = $4, last_remote_addr = $3::inet
-            where user_id = $1 and hash = $2 and expiry > $4 returning true
-            """,
-            user_id,
-            hashed,
-            ip,
-            now,
-        )
-    )
 
 
+@query("""
+        delete from trusted_device where user_id = $1 and id = $2 and expiry > $3
+        returning true
+        """)
 async def delete(db: Queries, user_id: int, device_id: int, now: datetime) -> bool:
     """False when the user trusts no such device now."""
-    return bool(
-        await db.fetchval(
-            """
-            delete from trusted_device where user_id = $1 and id = $2 and expiry > $3
-            returning true
-            """,
-            user_id,
-            device_id,
-            now,
-        )
-    )
 
 
-async def forget_all(db: Queries, user_id: int) -> None:
-    await db.execute("delete from trusted_device where user_id = $1", user_id)
+@query("delete from trusted_device where user_id = $1")
+async def forget_all(db: Queries, user_id: int) -> None: ...
 
 
-async def delete_expired(db: Queries, user_id: int, now: datetime) -> None:
-    await db.execute("delete from trusted_device where user_id = $1 and expiry <= $2", user_id, now)
+@query("delete from trusted_device where user_id = $1 and expiry <= $2")
+async def delete_expired(db: Queries, user_id: int, now: datetime) -> None: ...

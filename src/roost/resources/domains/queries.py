@@ -11,6 +11,7 @@ from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.domains.records import DomainStatus, DomainType
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 DOMAINS = Listing(
@@ -100,51 +101,37 @@ class NewDomain:
     importing: bool = False
 
 
+@query("select pg_advisory_xact_lock(hashtextextended('zone ' || $1, 0))")
 async def lock_names(db: Queries, tree: str) -> None:
     """One transaction at a time gives away names below `tree`, two labels."""
-    await db.execute("select pg_advisory_xact_lock(hashtextextended('zone ' || $1, 0))", tree)
 
 
+@query("select pg_advisory_xact_lock(hashtextextended('imports ' || $1::bigint, 0))")
 async def lock_imports(db: Queries, account_id: int) -> None:
     """One transaction at a time begins an import of the account that goes on in a job."""
-    await db.execute(
-        "select pg_advisory_xact_lock(hashtextextended('imports ' || $1::bigint, 0))", account_id
-    )
 
 
+@query("select count(*) from domain where account_id = $1 and importing")
 async def count_imports(db: Queries, account_id: int) -> int:
     """Domains of the account whose records are still to come."""
-    count: int = await db.fetchval(
-        "select count(*) from domain where account_id = $1 and importing", account_id
-    )
-    return count
 
 
+@query("select exists (select from domain where zone = $1 and id is distinct from $2)")
 async def is_taken(db: Queries, zone: str, but: int | None) -> bool:
     """Whether a domain other than `but` has the name."""
-    found = await db.fetchval(
-        "select exists (select from domain where zone = $1 and id is distinct from $2)", zone, but
-    )
-    return bool(found)
 
 
+@query("""
+    select exists (select from domain where zone = any($3::text[]) and account_id <> $1)
+        or exists (
+            select from domain
+            where reverse(zone) ~>=~ reverse('.' || $2) and reverse(zone) ~<~ reverse('/' || $2)
+                and account_id <> $1)
+    """)
 async def has_foreign_relation(
     db: Queries, account_id: int, zone: str, ancestors: Sequence[str]
 ) -> bool:
     """Whether a zone lies within or above one of another account."""
-    found = await db.fetchval(
-        """
-        select exists (select from domain where zone = any($3::text[]) and account_id <> $1)
-            or exists (
-                select from domain
-                where reverse(zone) ~>=~ reverse('.' || $2) and reverse(zone) ~<~ reverse('/' || $2)
-                    and account_id <> $1)
-        """,
-        account_id,
-        zone,
-        list(ancestors),
-    )
-    return bool(found)
 
 
 _NEW = [each.name for each in fields(NewDomain)]
@@ -229,20 +216,16 @@ async def update(
     return _facts(row)
 
 
-async def set_serial(db: Queries, domain_id: int, serial: int) -> None:
-    await db.execute("update domain set serial = $2 where id = $1", domain_id, serial)
+@query("update domain set serial = $2 where id = $1")
+async def set_serial(db: Queries, domain_id: int, serial: int) -> None: ...
 
 
+@query("""
+    update domain set ds_records = $2::text::json
+    where id = $1 and ds_records::text <> $2::text
+    """)
 async def set_ds_records(db: Queries, domain_id: int, ds_records: str) -> None:
     """What registrars want to know of the zone (JSON)."""
-    await db.execute(
-        """
-        update domain set ds_records = $2::text::json
-        where id = $1 and ds_records::text <> $2::text
-        """,
-        domain_id,
-        ds_records,
-    )
 
 
 async def set_soa(
@@ -273,9 +256,9 @@ async def set_soa(
     )
 
 
+@query("update domain set errors = $2 where zone = $1 and errors <> $2")
 async def set_errors(db: Queries, zone: str, errors: str) -> None:
     """Why the name server does not hold what the rows say; empty when it does."""
-    await db.execute("update domain set errors = $2 where zone = $1 and errors <> $2", zone, errors)
 
 
 async def end_import(db: Queries, domain_id: int, serial: int, now: datetime) -> None:
@@ -290,21 +273,17 @@ async def end_import(db: Queries, domain_id: int, serial: int, now: datetime) ->
     )
 
 
+@query("""
+    select row_to_json(record) from (
+        select dnssec, ds_records from domain where id = $1) record
+    """)
 async def dnssec(db: Queries, domain_id: int) -> str:
     """The record that registrars want (JSON)."""
-    record: str = await db.fetchval(
-        """
-        select row_to_json(record) from (
-            select dnssec, ds_records from domain where id = $1) record
-        """,
-        domain_id,
-    )
-    return record
 
 
+@query("delete from domain where id = $1")
 async def delete(db: Queries, domain_id: int) -> None:
     """Its records go too."""
-    await db.execute("delete from domain where id = $1", domain_id)
 
 
 def _facts(row: Record) -> DomainFacts:

@@ -15,6 +15,7 @@ from roost.resources.domains.record_rules import Placed
 from roost.resources.domains.records import RecordType
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 RECORDS = Listing(
@@ -50,20 +51,14 @@ class Neighbour:
     content: str
 
 
+@query("""
+    select id, type, target, content from domain_record
+    where domain_id = $1 and owner = $2 and id is distinct from $3
+    """)
 async def neighbours(
     db: Queries, domain_id: int, owner: str, but: int | None = None
 ) -> list[Neighbour]:
     """The records of a name, but for one."""
-    rows = await db.fetch(
-        """
-        select id, type, target, content from domain_record
-        where domain_id = $1 and owner = $2 and id is distinct from $3
-        """,
-        domain_id,
-        owner,
-        but,
-    )
-    return [Neighbour(**row) for row in rows]
 
 
 _INSERT = Statement(f"""
@@ -99,8 +94,8 @@ async def update(db: Queries, record_id: int, new: Placed, now: datetime) -> str
     return record
 
 
-async def delete(db: Queries, record_id: int) -> None:
-    await db.execute("delete from domain_record where id = $1", record_id)
+@query("delete from domain_record where id = $1")
+async def delete(db: Queries, record_id: int) -> None: ...
 
 
 async def set_changed(
@@ -132,13 +127,8 @@ async def set_changed(
     )
 
 
-async def find(db: Queries, domain_id: int, record_id: int) -> Placed | None:
-    row = await db.fetchrow(
-        f"select {_COLUMNS} from domain_record where domain_id = $1 and id = $2",  # noqa: S608
-        domain_id,
-        record_id,
-    )
-    return None if row is None else Placed(**row)
+@query(f"select {_COLUMNS} from domain_record where domain_id = $1 and id = $2")  # noqa: S608
+async def find(db: Queries, domain_id: int, record_id: int) -> Placed | None: ...
 
 
 async def all_of(db: Queries, domain_id: int) -> list[tuple[str, RecordType, int, str]]:
@@ -169,12 +159,9 @@ async def insert_all(db: Queries, domain_id: int, new: Sequence[Placed], now: da
     )
 
 
+@query("select coalesce(max(length(owner)), 0) from domain_record where domain_id = $1")
 async def longest_owner(db: Queries, domain_id: int) -> int:
     """Characters of the longest name below the zone's."""
-    longest: int = await db.fetchval(
-        "select coalesce(max(length(owner)), 0) from domain_record where domain_id = $1", domain_id
-    )
-    return longest
 
 
 async def copy_all(db: Queries, source_id: int, domain_id: int, now: datetime) -> None:
@@ -247,9 +234,9 @@ async def pending(db: Queries, domain_id: int, default_ttl: int) -> Pending | No
     return found
 
 
+@query("select from domain where id = $1 for share")
 async def settle(db: Queries, domain_id: int) -> None:
     """Wait for edits that have begun: what they enqueued may be what is under way by now."""
-    await db.execute("select from domain where id = $1 for share", domain_id)
 
 
 async def forget_changes(db: Queries, domain_id: int, serial: int) -> None:

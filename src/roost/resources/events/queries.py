@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 KEPT = timedelta(days=90)
 """How long events are shown (spec B events window)."""
@@ -72,8 +73,8 @@ class Visible:
     arguments: tuple[object, ...]
 
 
-async def mark_read(db: Queries, event_id: int) -> None:
-    await db.execute("update event set read = true where id = $1 and not read", event_id)
+@query("update event set read = true where id = $1 and not read")
+async def mark_read(db: Queries, event_id: int) -> None: ...
 
 
 async def mark_seen(db: Queries, visible: Visible, event_id: int) -> None:
@@ -86,17 +87,12 @@ async def mark_seen(db: Queries, visible: Visible, event_id: int) -> None:
     )
 
 
+@query("""
+    with old as (
+        delete from event where id in (
+            select id from event where created <= $1 order by id limit $2)
+        returning id)
+    select count(*) from old
+    """)
 async def delete_old(db: Queries, before: datetime, limit: int) -> int:
     """At most `limit` events of all accounts; how many it were."""
-    deleted: int = await db.fetchval(
-        """
-        with old as (
-            delete from event where id in (
-                select id from event where created <= $1 order by id limit $2)
-            returning id)
-        select count(*) from old
-        """,
-        before,
-        limit,
-    )
-    return deleted

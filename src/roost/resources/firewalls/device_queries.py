@@ -9,6 +9,7 @@ from roost.core.entities.queries import entity_sql
 from roost.resources.compute.entity import COMPUTE
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 DEVICES = Listing(
     record=f"""
@@ -74,94 +75,63 @@ async def insert(
     return {row["compute_id"]: row["id"] for row in rows}
 
 
-async def find(db: Queries, firewall_id: int, device_id: int) -> DeviceFacts | None:
-    row = await db.fetchrow(
-        """
-        select id, firewall_id, compute_id from firewall_device where firewall_id = $1 and id = $2
-        """,
-        firewall_id,
-        device_id,
-    )
-    return None if row is None else DeviceFacts(**row)
+@query("""
+    select id, firewall_id, compute_id from firewall_device where firewall_id = $1 and id = $2
+    """)
+async def find(db: Queries, firewall_id: int, device_id: int) -> DeviceFacts | None: ...
 
 
+@query("select compute_id from firewall_device where firewall_id = $1 order by compute_id")
 async def of_firewall(db: Queries, firewall_id: int) -> list[int]:
     """The instances behind it."""
-    rows = await db.fetch(
-        "select compute_id from firewall_device where firewall_id = $1 order by compute_id",
-        firewall_id,
-    )
-    return [row["compute_id"] for row in rows]
 
 
+@query("""
+    select id, firewall_id, compute_id from firewall_device where compute_id = $1
+    order by firewall_id
+    """)
 async def of_instance(db: Queries, compute_id: int) -> list[DeviceFacts]:
     """By firewall."""
-    rows = await db.fetch(
-        """
-        select id, firewall_id, compute_id from firewall_device where compute_id = $1
-        order by firewall_id
-        """,
-        compute_id,
-    )
-    return [DeviceFacts(**row) for row in rows]
 
 
+@query("""
+    select d.compute_id from firewall_device d join firewall f on f.id = d.firewall_id
+    where d.compute_id = any($1::bigint[]) and f.status = 'enabled'
+        and f.id is distinct from $2
+    """)
 async def enabled_before(
     db: Queries, compute_ids: Collection[int], firewall_id: int | None
 ) -> set[int]:
     """Those of the instances that another firewall filters."""
-    rows = await db.fetch(
-        """
-        select d.compute_id from firewall_device d join firewall f on f.id = d.firewall_id
-        where d.compute_id = any($1::bigint[]) and f.status = 'enabled'
-            and f.id is distinct from $2
-        """,
-        list(compute_ids),
-        firewall_id,
-    )
-    return {row["compute_id"] for row in rows}
 
 
+@query("""
+    select distinct f.id from firewall_device d join firewall f on f.id = d.firewall_id
+    where d.compute_id = any($1::bigint[]) and f.status = 'enabled' and f.id <> $2
+    order by f.id
+    """)
 async def enabled_beside(db: Queries, compute_ids: Collection[int], firewall_id: int) -> list[int]:
     """The other firewalls that filter any of the instances."""
-    rows = await db.fetch(
-        """
-        select distinct f.id from firewall_device d join firewall f on f.id = d.firewall_id
-        where d.compute_id = any($1::bigint[]) and f.status = 'enabled' and f.id <> $2
-        order by f.id
-        """,
-        list(compute_ids),
-        firewall_id,
-    )
-    return [row["id"] for row in rows]
 
 
+@query("""
+    select i.id as compute_id, i.region, i.ipv4, i.ipv6
+    from firewall_device d join compute_instance i on i.id = d.compute_id
+    where d.firewall_id = $1 and i.host = $2 and i.status <> 'deleting' order by i.id
+    """)
 async def guests(db: Queries, firewall_id: int, host: str) -> list[GuestFacts]:
     """What is behind it on a host; not what is about to be deleted, whose addresses are soon
     another's."""
-    rows = await db.fetch(
-        """
-        select i.id as compute_id, i.region, i.ipv4, i.ipv6
-        from firewall_device d join compute_instance i on i.id = d.compute_id
-        where d.firewall_id = $1 and i.host = $2 and i.status <> 'deleting' order by i.id
-        """,
-        firewall_id,
-        host,
-    )
-    return [GuestFacts(**row) for row in rows]
 
 
+@query("""
+    delete from firewall_device d using firewall f, compute_instance i
+    where f.id = d.firewall_id and i.id = d.compute_id and d.firewall_id = $1
+        and i.account_id <> f.account_id
+    """)
 async def release_strangers(db: Queries, firewall_id: int) -> None:
     """Let go of the instances that are not of the firewall's account."""
-    await db.execute(
-        """
-        delete from firewall_device d using firewall f, compute_instance i
-        where f.id = d.firewall_id and i.id = d.compute_id and d.firewall_id = $1
-            and i.account_id <> f.account_id
-        """,
-        firewall_id,
-    )
 
 
-async def delete(db: Queries, device_ids: Collection[int]) -> None:
-    await db.execute("delete from firewall_device where id = any($1::bigint[])", list(device_ids))
+@query("delete from firewall_device where id = any($1::bigint[])")
+async def delete(db: Queries, device_ids: Collection[int]) -> None: ...

@@ -16,6 +16,7 @@ from roost.resources.compute.entity import COMPUTE
 from roost.resources.firewalls.records import FirewallStatus
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 _PARTS = """
@@ -134,37 +135,30 @@ async def lock_any(db: Queries, firewall_id: int) -> FirewallFacts | None:
     return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for no key update", firewall_id))
 
 
-async def exists(db: Queries, account_id: int, firewall_id: int) -> bool:
-    found: bool = await db.fetchval(
-        """
-        select exists (
-            select from firewall where account_id = $1 and id = $2 and status <> 'deleted')
-        """,
-        account_id,
-        firewall_id,
-    )
-    return found
+@query("""
+    select exists (
+        select from firewall where account_id = $1 and id = $2 and status <> 'deleted')
+    """)
+async def exists(db: Queries, account_id: int, firewall_id: int) -> bool: ...
 
 
+@query(f"""
+    {_FACTS} f
+    where id > $2 and ($1 = any(placed) or (status = 'deleted' and cardinality(placed) = 0)
+        or exists (
+        select from firewall_device d join compute_instance i on i.id = d.compute_id
+        where d.firewall_id = f.id and i.region = $1))
+    order by id limit $3
+    """)
 async def in_region(db: Queries, region: str, after: int, limit: int) -> list[FirewallFacts]:
     """The next ones of all accounts that the region's engine has or should have, by id; and those
     that were deleted before any engine had them."""
-    rows = await db.fetch(
-        f"""
-        {_FACTS} f
-        where id > $2 and ($1 = any(placed) or (status = 'deleted' and cardinality(placed) = 0)
-            or exists (
-            select from firewall_device d join compute_instance i on i.id = d.compute_id
-            where d.firewall_id = f.id and i.region = $1))
-        order by id limit $3
-        """,
-        region,
-        after,
-        limit,
-    )
-    return [FirewallFacts(**row) for row in rows]
 
 
+@query("""
+    update firewall set label = coalesce($2, label), tags = coalesce($3, tags), updated = $4
+    where id = $1 and (label <> $2 or tags <> $3) returning true
+    """)
 async def update(
     db: Queries, firewall_id: int, label: str | None, tags: list[str] | None, now: datetime
 ) -> bool:
@@ -172,53 +166,33 @@ async def update(
 
     asyncpg.UniqueViolationError for a label that is taken.
     """
-    changed = await db.fetchval(
-        """
-        update firewall set label = coalesce($2, label), tags = coalesce($3, tags), updated = $4
-        where id = $1 and (label <> $2 or tags <> $3) returning true
-        """,
-        firewall_id,
-        label,
-        tags,
-        now,
-    )
-    return changed is not None
 
 
-async def set_status(db: Queries, firewall_id: int, status: FirewallStatus, now: datetime) -> None:
-    await db.execute(
-        "update firewall set status = $2, updated = $3 where id = $1", firewall_id, status, now
-    )
+@query("update firewall set status = $2, updated = $3 where id = $1")
+async def set_status(
+    db: Queries, firewall_id: int, status: FirewallStatus, now: datetime
+) -> None: ...
 
 
-async def set_rules(db: Queries, firewall_id: int, rules: str, now: datetime) -> None:
-    await db.execute(
-        """
-        update firewall set rules = $2, rules_version = rules_version + 1, updated = $3
-        where id = $1
-        """,
-        firewall_id,
-        rules,
-        now,
-    )
+@query("""
+    update firewall set rules = $2, rules_version = rules_version + 1, updated = $3
+    where id = $1
+    """)
+async def set_rules(db: Queries, firewall_id: int, rules: str, now: datetime) -> None: ...
 
 
+@query("""
+    update firewall set placed = array(
+        select distinct region from unnest(placed || $2::text[]) as region order by region)
+    where id = $1 and not placed @> $2::text[]
+    """)
 async def place(db: Queries, firewall_id: int, regions: Collection[str]) -> None:
     """Engines of these regions are going to hold it."""
-    await db.execute(
-        """
-        update firewall set placed = array(
-            select distinct region from unnest(placed || $2::text[]) as region order by region)
-        where id = $1 and not placed @> $2::text[]
-        """,
-        firewall_id,
-        list(regions),
-    )
 
 
+@query("delete from firewall where id = $1 and status = 'deleted'")
 async def forget(db: Queries, firewall_id: int) -> None:
     """Drop the row of a deleted one, and with it its devices and grants."""
-    await db.execute("delete from firewall where id = $1 and status = 'deleted'", firewall_id)
 
 
 def _facts(row: Record | None) -> FirewallFacts | None:

@@ -3,17 +3,14 @@
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.query import query
 
 
-async def count(db: Queries, account_id: int) -> int:
-    found: int = await db.fetchval(
-        """
-        select count(*) from image
-        where account_id = $1 and type = 'automatic' and not deleting
-        """,
-        account_id,
-    )
-    return found
+@query("""
+    select count(*) from image
+    where account_id = $1 and type = 'automatic' and not deleting
+    """)
+async def count(db: Queries, account_id: int) -> int: ...
 
 
 async def capabilities(db: Queries, image_id: str | None) -> list[str]:
@@ -24,22 +21,14 @@ async def capabilities(db: Queries, image_id: str | None) -> list[str]:
     return found or []
 
 
+@query("""
+    select number from image
+    where expiry <= $1 and number is not null and status = 'available' and not deleting
+    order by expiry limit $2
+    """)
 async def due(db: Queries, now: datetime, limit: int) -> list[int]:
     """Numbers of those that have expired."""
-    rows = await db.fetch(
-        """
-        select number from image
-        where expiry <= $1 and number is not null and status = 'available' and not deleting
-        order by expiry limit $2
-        """,
-        now,
-        limit,
-    )
-    return [row["number"] for row in rows]
 
 
-async def is_due(db: Queries, number: int, now: datetime) -> bool:
-    found: bool = await db.fetchval(
-        "select exists (select from image where number = $1 and expiry <= $2)", number, now
-    )
-    return found
+@query("select exists (select from image where number = $1 and expiry <= $2)")
+async def is_due(db: Queries, number: int, now: datetime) -> bool: ...

@@ -16,6 +16,7 @@ from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.images.records import ImageStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 _OPERATOR = "operator"
@@ -168,42 +169,31 @@ async def insert(db: Queries, new: NewImage) -> int:
     return number
 
 
+@query(f"select {_COLUMNS} from image where number = $1")
 async def find(db: Queries, number: int) -> ImageFacts | None:
     """Whoever has it, also one that is being deleted."""
-    row = await db.fetchrow(f"select {_COLUMNS} from image where number = $1", number)
-    return None if row is None else ImageFacts(**row)
 
 
+@query(f"select {_COLUMNS} from image where number = $1 for update")
 async def lock(db: Queries, number: int) -> ImageFacts | None:
     """The same, which nobody else changes until the end of the transaction."""
-    row = await db.fetchrow(f"select {_COLUMNS} from image where number = $1 for update", number)
-    return None if row is None else ImageFacts(**row)
 
 
+@query(f"""
+    select {_COLUMNS} from image
+    where compute_id = $1 and status = 'creating' and type = 'manual' and not deleting
+    order by number for update
+    """)
 async def lock_unmade(db: Queries, compute_id: int) -> list[ImageFacts]:
     """What jobs of an instance make of its disks."""
-    rows = await db.fetch(
-        f"""
-        select {_COLUMNS} from image
-        where compute_id = $1 and status = 'creating' and type = 'manual' and not deleting
-        order by number for update
-        """,
-        compute_id,
-    )
-    return [ImageFacts(**row) for row in rows]
 
 
+@query(f"""
+    select {_COLUMNS} from image
+    where account_id = $1 and number = any($2::bigint[]) and not deleting
+    """)
 async def of_account(db: Queries, account_id: int, numbers: Collection[int]) -> list[ImageFacts]:
     """Those that an account has, and is not deleting."""
-    rows = await db.fetch(
-        f"""
-        select {_COLUMNS} from image
-        where account_id = $1 and number = any($2::bigint[]) and not deleting
-        """,
-        account_id,
-        list(numbers),
-    )
-    return [ImageFacts(**row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,24 +220,13 @@ async def made(db: Queries, numbers: Collection[int], engines: Collection[str]) 
     return {row["number"]: Made(row["size"], row["created"], row["updated"]) for row in rows}
 
 
-async def is_public(db: Queries, image_id: str) -> bool:
-    found: bool = await db.fetchval(
-        "select exists (select from image where id = $1 and account_id is null)", image_id
-    )
-    return found
+@query("select exists (select from image where id = $1 and account_id is null)")
+async def is_public(db: Queries, image_id: str) -> bool: ...
 
 
+@query(f"select {_COLUMNS} from image where region = $1 and number > $2 order by number limit $3")
 async def in_region(db: Queries, region: str, after: int, limit: int) -> list[ImageFacts]:
     """A page of what the engine of a region has made, by number."""
-    rows = await db.fetch(
-        f"""
-        select {_COLUMNS} from image where region = $1 and number > $2 order by number limit $3
-        """,
-        region,
-        after,
-        limit,
-    )
-    return [ImageFacts(**row) for row in rows]
 
 
 async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
@@ -291,9 +270,9 @@ async def set_deleting(db: Queries, number: int, now: datetime, *, deleting: boo
     await charge(db, number, now)
 
 
+@query("delete from image where number = $1")
 async def delete(db: Queries, number: int) -> None:
     """Grants on it go with the row."""
-    await db.execute("delete from image where number = $1", number)
 
 
 CHARGED = Billable(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.query import query
 from roost.store.statement import Statement
 
 
@@ -53,60 +54,39 @@ async def insert(db: Queries, new: NewUpload) -> int:
     return number
 
 
+@query("""
+    update image set upload_until = greatest(upload_until, $3)
+    where upload_hash = $1 and created > $2 and status = 'pending_upload' and not deleting
+    returning number, account_id, created, created_by
+    """)
 async def begin(db: Queries, hash_: bytes, after: datetime, until: datetime) -> Pending | None:
     """The image whose data begin to come; it is not canceled before `until`.
 
     None for one that was made before `after`, or waits for no data.
     """
-    row = await db.fetchrow(
-        """
-        update image set upload_until = greatest(upload_until, $3)
-        where upload_hash = $1 and created > $2 and status = 'pending_upload' and not deleting
-        returning number, account_id, created, created_by
-        """,
-        hash_,
-        after,
-        until,
-    )
-    return None if row is None else Pending(**row)
 
 
+@query("""
+    select number from image
+    where status = 'pending_upload' and not deleting and upload_until <= $1
+    order by upload_until limit $2
+    """)
 async def due(db: Queries, now: datetime, limit: int) -> list[int]:
     """Numbers of those that are to be canceled."""
-    rows = await db.fetch(
-        """
-        select number from image
-        where status = 'pending_upload' and not deleting and upload_until <= $1
-        order by upload_until limit $2
-        """,
-        now,
-        limit,
-    )
-    return [row["number"] for row in rows]
 
 
-async def is_due(db: Queries, number: int, now: datetime) -> bool:
-    found: bool = await db.fetchval(
-        "select exists (select from image where number = $1 and upload_until <= $2)", number, now
-    )
-    return found
+@query("select exists (select from image where number = $1 and upload_until <= $2)")
+async def is_due(db: Queries, number: int, now: datetime) -> bool: ...
 
 
+@query("select number from image where number = any($1::bigint[]) and status <> 'available'")
 async def unfinished(db: Queries, numbers: set[int]) -> set[int]:
     """Those of the numbers whose data are still needed."""
-    rows = await db.fetch(
-        "select number from image where number = any($1::bigint[]) and status <> 'available'",
-        list(numbers),
-    )
-    return {row["number"] for row in rows}
 
 
+@query("""
+    update image set status = 'creating', upload_hash = null, upload_until = null
+    where number = $1
+    """)
 async def set_creating(db: Queries, number: int) -> None:
     """From now on its URL takes nothing."""
-    await db.execute(
-        """
-        update image set status = 'creating', upload_hash = null, upload_until = null
-        where number = $1
-        """,
-        number,
-    )

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from roost.resources.logins.records import LoginStatus
 from roost.store import Queries
 from roost.store.paging import Listing
+from roost.store.query import query
 
 KEPT = timedelta(days=90)
 """How long logins are shown (spec B account logins window)."""
@@ -40,17 +41,12 @@ async def record_login(
     )
 
 
+@query("""
+    with old as (
+        delete from login where id in (
+            select id from login where datetime <= $1 order by datetime limit $2)
+        returning id)
+    select count(*) from old
+    """)
 async def delete_old(db: Queries, before: datetime, limit: int) -> int:
     """At most `limit` logins of all accounts; how many it were."""
-    deleted: int = await db.fetchval(
-        """
-        with old as (
-            delete from login where id in (
-                select id from login where datetime <= $1 order by datetime limit $2)
-            returning id)
-        select count(*) from old
-        """,
-        before,
-        limit,
-    )
-    return deleted

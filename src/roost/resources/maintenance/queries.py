@@ -11,6 +11,7 @@ from roost.resources.compute.entity import COMPUTE
 from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 _ENTITY = entity_sql(COMPUTE, "m.compute_id")
 
@@ -46,18 +47,18 @@ class Maintenance:
 _SELECT = 'select id, compute_id, account_id, type, status, reason, "when", host from maintenance'
 
 
+@query("""
+    select exists (select from maintenance
+        where compute_id = $1 and status in ('pending', 'started'))
+    """)
 async def is_planned(db: Queries, compute_id: int) -> bool:
     """Whether there is any for the instance that has not ended."""
-    found: bool = await db.fetchval(
-        """
-        select exists (select from maintenance
-            where compute_id = $1 and status in ('pending', 'started'))
-        """,
-        compute_id,
-    )
-    return found
 
 
+@query("""
+    insert into maintenance (compute_id, account_id, type, reason, "when")
+    values ($1, $2, $3, $4, $5) returning id
+    """)
 async def insert(
     db: Queries,
     compute_id: int,
@@ -65,64 +66,41 @@ async def insert(
     type_: MaintenanceType,
     reason: str,
     when: datetime,
-) -> int:
-    maintenance_id: int = await db.fetchval(
-        """
-        insert into maintenance (compute_id, account_id, type, reason, "when")
-        values ($1, $2, $3, $4, $5) returning id
-        """,
-        compute_id,
-        account_id,
-        type_,
-        reason,
-        when,
-    )
-    return maintenance_id
+) -> int: ...
 
 
+@query(f"{_SELECT} where id = $1 for update")
 async def lock(db: Queries, maintenance_id: int) -> Maintenance | None:
     """The row, which nobody else changes until the end of the transaction.
 
     Who needs its instance too locks that first.
     """
-    row = await db.fetchrow(f"{_SELECT} where id = $1 for update", maintenance_id)
-    return None if row is None else Maintenance(**row)
 
 
+@query(f"""
+    {_SELECT} where compute_id = $1 and status = 'pending' and type = 'cold_migration'
+    order by "when", id limit 1 for update
+    """)
 async def lock_migration(db: Queries, compute_id: int) -> Maintenance | None:
     """The first migration of an instance that has not begun, locked as `lock` does."""
-    row = await db.fetchrow(
-        f"""
-        {_SELECT} where compute_id = $1 and status = 'pending' and type = 'cold_migration'
-        order by "when", id limit 1 for update
-        """,
-        compute_id,
-    )
-    return None if row is None else Maintenance(**row)
 
 
-async def set_status(db: Queries, maintenance_id: int, status: MaintenanceStatus) -> None:
-    await db.execute("update maintenance set status = $2 where id = $1", maintenance_id, status)
+@query("update maintenance set status = $2 where id = $1")
+async def set_status(db: Queries, maintenance_id: int, status: MaintenanceStatus) -> None: ...
 
 
+@query("update maintenance set status = 'started', host = $2 where id = $1")
 async def begin_live(db: Queries, maintenance_id: int, host: str) -> None:
     """It has begun, with the instance on that host."""
-    await db.execute(
-        "update maintenance set status = 'started', host = $2 where id = $1", maintenance_id, host
-    )
 
 
+@query(f"""{_SELECT} where status in ('pending', 'started') and "when" <= $1 order by id""")
 async def due(db: Queries, now: datetime) -> list[Maintenance]:
     """What should have begun by now and has not ended, of all accounts."""
-    rows = await db.fetch(
-        f"""{_SELECT} where status in ('pending', 'started') and "when" <= $1 order by id""", now
-    )
-    return [Maintenance(**row) for row in rows]
 
 
-async def list_all(db: Queries) -> list[Maintenance]:
-    rows = await db.fetch(f'{_SELECT} order by "when", id')
-    return [Maintenance(**row) for row in rows]
+@query(f'{_SELECT} order by "when", id')
+async def list_all(db: Queries) -> list[Maintenance]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,18 +115,13 @@ class Announced:
     compute_label: str
 
 
+@query(f"""
+    select m.type, m.status, m.reason, m."when", m.compute_id,
+        {_ENTITY} ->> 'label' as compute_label
+    from maintenance m
+    where m.account_id = $1 and m.status in ('pending', 'started')
+        and {granted_sql("'compute'", "m.compute_id", "$2")}
+    order by m."when", m.id
+    """)
 async def announced(db: Queries, account_id: int, grantee: int | None) -> list[Announced]:
     """The next first; for a `grantee` only of instances that are granted to them."""
-    rows = await db.fetch(
-        f"""
-        select m.type, m.status, m.reason, m."when", m.compute_id,
-            {_ENTITY} ->> 'label' as compute_label
-        from maintenance m
-        where m.account_id = $1 and m.status in ('pending', 'started')
-            and {granted_sql("'compute'", "m.compute_id", "$2")}
-        order by m."when", m.id
-        """,
-        account_id,
-        grantee,
-    )
-    return [Announced(**row) for row in rows]

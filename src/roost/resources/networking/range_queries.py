@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from roost.resources.networking.records import RangeRow
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 _ROWS = TypeAdapter(list[RangeRow])
 
@@ -56,11 +57,6 @@ async def of_instance(db: Queries, compute_id: int) -> list[RangeRow]:
     return _ROWS.validate_python(list(map(dict, rows)))
 
 
+@query(f"select i.id from compute_instance i where i.account_id = $1 and {_TARGET} = $2")
 async def target(db: Queries, account_id: int, address: str) -> int | None:
     """The instance of the account that has this SLAAC address."""
-    found: int | None = await db.fetchval(
-        f"select i.id from compute_instance i where i.account_id = $1 and {_TARGET} = $2",
-        account_id,
-        address,
-    )
-    return found

@@ -8,6 +8,7 @@ from roost.resources.oauth_clients.entity import THUMBNAIL_URL
 from roost.resources.oauth_clients.records import ClientStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 CLIENTS = Listing(
     record=f"""
@@ -46,17 +47,13 @@ _FACTS = """
 """
 
 
+@query(_FACTS + " where id = $1 and status = 'active'")
 async def find_active(db: Queries, client_id: str) -> OAuthClient | None:
     """Of any account, as users of all accounts may let it in."""
-    row = await db.fetchrow(_FACTS + " where id = $1 and status = 'active'", client_id)
-    return None if row is None else OAuthClient(**row)
 
 
-async def lock(db: Queries, account_id: int, client_id: str) -> OAuthClient | None:
-    row = await db.fetchrow(
-        _FACTS + " where account_id = $1 and id = $2 for update", account_id, client_id
-    )
-    return None if row is None else OAuthClient(**row)
+@query(_FACTS + " where account_id = $1 and id = $2 for update")
+async def lock(db: Queries, account_id: int, client_id: str) -> OAuthClient | None: ...
 
 
 async def insert(
@@ -85,43 +82,32 @@ async def insert(
     )
 
 
+@query("""
+    update oauth_client set label = coalesce($2, label), public = coalesce($3, public),
+        redirect_uri = coalesce($4, redirect_uri) where id = $1
+    """)
 async def update(
     db: Queries, client_id: str, label: str | None, public: bool | None, redirect_uri: str | None
 ) -> None:
     """Change what is not None."""
-    await db.execute(
-        """
-        update oauth_client set label = coalesce($2, label), public = coalesce($3, public),
-            redirect_uri = coalesce($4, redirect_uri) where id = $1
-        """,
-        client_id,
-        label,
-        public,
-        redirect_uri,
-    )
 
 
+@query("delete from oauth_client where id = $1")
 async def delete(db: Queries, client_id: str) -> None:
     """Consents and tokens go with it."""
-    await db.execute("delete from oauth_client where id = $1", client_id)
 
 
-async def set_secret(db: Queries, client_id: str, secret_hash: bytes) -> None:
-    await db.execute(
-        "update oauth_client set secret_hash = $2 where id = $1", client_id, secret_hash
-    )
+@query("update oauth_client set secret_hash = $2 where id = $1")
+async def set_secret(db: Queries, client_id: str, secret_hash: bytes) -> None: ...
 
 
-async def set_thumbnail(db: Queries, client_id: str, png: bytes) -> None:
-    await db.execute("update oauth_client set thumbnail = $2 where id = $1", client_id, png)
+@query("update oauth_client set thumbnail = $2 where id = $1")
+async def set_thumbnail(db: Queries, client_id: str, png: bytes) -> None: ...
 
 
+@query("select thumbnail from oauth_client where id = $1")
 async def find_thumbnail(db: Queries, client_id: str) -> bytes | None:
     """Of any account's client, as thumbnails are public."""
-    png: bytes | None = await db.fetchval(
-        "select thumbnail from oauth_client where id = $1", client_id
-    )
-    return png
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,25 +124,19 @@ class ListedClient:
     redirect_uri: str
 
 
+@query("""
+    select c.id, c.account_id, c.status, c.created, c.label, c.redirect_uri,
+        (select count(distinct p.user_id) from authorized_app p
+            where p.client_id = c.id and p.revoked is null) as users
+    from oauth_client c order by c.number
+    """)
 async def list_clients(db: Queries) -> list[ListedClient]:
     """Of all accounts, the oldest first."""
-    rows = await db.fetch(
-        """
-        select c.id, c.account_id, c.status, c.created, c.label, c.redirect_uri,
-            (select count(distinct p.user_id) from authorized_app p
-                where p.client_id = c.id and p.revoked is null) as users
-        from oauth_client c order by c.number
-        """
-    )
-    return [ListedClient(**row) for row in rows]
 
 
+@query("update oauth_client set status = $2 where id = $1 returning true")
 async def set_status(db: Queries, client_id: str, status: ClientStatus) -> bool:
     """Tokens of a client that is not active are refused; `settle` after it. False: no such one."""
-    found = await db.fetchval(
-        "update oauth_client set status = $2 where id = $1 returning true", client_id, status
-    )
-    return bool(found)
 
 
 HELD = "select id, account_id, false as waits from oauth_client"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,18 +17,12 @@ class Named:
     has_certificate: bool
 
 
-async def find(db: Queries, account_id: int, cluster: str, label: str) -> Named | None:
-    row = await db.fetchrow(
-        """
-        select b.id, b.hostname, c.bucket_id is not null as has_certificate
-        from object_bucket b left join object_certificate c on c.bucket_id = b.id
-        where b.account_id = $1 and b.cluster = $2 and b.label = $3 and not b.deleting
-        """,
-        account_id,
-        cluster,
-        label,
-    )
-    return None if row is None else Named(**row)
+@query("""
+    select b.id, b.hostname, c.bucket_id is not null as has_certificate
+    from object_bucket b left join object_certificate c on c.bucket_id = b.id
+    where b.account_id = $1 and b.cluster = $2 and b.label = $3 and not b.deleting
+    """)
+async def find(db: Queries, account_id: int, cluster: str, label: str) -> Named | None: ...
 
 
 async def insert(
@@ -90,13 +85,9 @@ async def served(db: Queries) -> dict[str, Served]:
     }
 
 
+@query("select id, certificate from object_certificate where expires is null order by id limit $1")
 async def unread(db: Queries, limit: int) -> dict[int, str]:
     """Certificates of which nobody knows yet when they expire, by id."""
-    rows = await db.fetch(
-        "select id, certificate from object_certificate where expires is null order by id limit $1",
-        limit,
-    )
-    return {row["id"]: row["certificate"] for row in rows}
 
 
 async def set_expires(db: Queries, ends: Mapping[int, datetime]) -> None:

@@ -12,6 +12,7 @@ from roost.resources.object_storage.records import Permissions
 from roost.secrets import Box
 from roost.store import Queries
 from roost.store.paging import Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 KEYS = Listing(
@@ -130,10 +131,9 @@ async def lock_any(db: Queries, key_id: int) -> KeyFacts | None:
     return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for no key update", key_id))
 
 
+@query(f"{_FACTS} where account_id = $1 order by id")
 async def of_account(db: Queries, account_id: int) -> list[KeyFacts]:
     """All of an account, also those that are being deleted, by id."""
-    rows = await db.fetch(f"{_FACTS} where account_id = $1 order by id", account_id)
-    return [KeyFacts(**row) for row in rows]
 
 
 async def lock_all(db: Queries, account_id: int) -> list[KeyFacts]:
@@ -142,33 +142,22 @@ async def lock_all(db: Queries, account_id: int) -> list[KeyFacts]:
     return [KeyFacts(**row) for row in await db.fetch(sql, account_id)]
 
 
+@query(f"""
+    {_FACTS} k where id > $2 and (deleting or applied < revision or exists (
+        select from object_bucket b
+        where b.account_id = k.account_id and b.region = $1 and not b.deleting))
+    order by id limit $3
+    """)
 async def wanted_in(db: Queries, region: str, after: int, limit: int) -> list[KeyFacts]:
     """The next keys of accounts that have buckets in the region, and those that are late, by id."""
-    rows = await db.fetch(
-        f"""
-        {_FACTS} k where id > $2 and (deleting or applied < revision or exists (
-            select from object_bucket b
-            where b.account_id = k.account_id and b.region = $1 and not b.deleting))
-        order by id limit $3
-        """,
-        region,
-        after,
-        limit,
-    )
-    return [KeyFacts(**row) for row in rows]
 
 
+@query("""
+    select exists (
+        select from object_bucket where account_id = $2 and region = $1 and not deleting)
+    """)
 async def is_wanted_in(db: Queries, region: str, account_id: int) -> bool:
     """Whether the account has a bucket there."""
-    found: bool = await db.fetchval(
-        """
-        select exists (
-            select from object_bucket where account_id = $2 and region = $1 and not deleting)
-        """,
-        region,
-        account_id,
-    )
-    return found
 
 
 async def pending(db: Queries, limit: int) -> list[KeyFacts]:
@@ -227,41 +216,36 @@ async def without_access(db: Queries, bucket_id: int) -> tuple[str, ...]:
     return tuple(f"{_NAME}{row['id']}" for row in rows)
 
 
+@query("update object_key set barred = true where account_id = $1")
 async def set_barred(db: Queries, account_id: int) -> None:
     """S3 clients of the account make no buckets until `unbar`."""
-    await db.execute("update object_key set barred = true where account_id = $1", account_id)
 
 
+@query("""
+    update object_key set barred = false, revision = revision + 1 where id in (
+        select id from object_key where barred limit $1)
+    """)
 async def unbar(db: Queries, limit: int) -> None:
     """Let all do so again, which jobs have to bring."""
-    await db.execute(
-        """
-        update object_key set barred = false, revision = revision + 1 where id in (
-            select id from object_key where barred limit $1)
-        """,
-        limit,
-    )
 
 
-async def rename(db: Queries, key_id: int, label: str) -> None:
-    await db.execute("update object_key set label = $2 where id = $1", key_id, label)
+@query("update object_key set label = $2 where id = $1")
+async def rename(db: Queries, key_id: int, label: str) -> None: ...
 
 
+@query("update object_key set deleting = true, revision = revision + 1 where id = $1")
 async def set_deleting(db: Queries, key_id: int) -> None:
     """From now on nobody sees it."""
-    await db.execute(
-        "update object_key set deleting = true, revision = revision + 1 where id = $1", key_id
-    )
 
 
+@query("update object_key set applied = $2 where id = $1")
 async def set_applied(db: Queries, key_id: int, revision: int) -> None:
     """All engines have it as it was then."""
-    await db.execute("update object_key set applied = $2 where id = $1", key_id, revision)
 
 
+@query("delete from object_key where id = $1 and deleting")
 async def forget(db: Queries, key_id: int) -> None:
     """Drop the row of a deleted one."""
-    await db.execute("delete from object_key where id = $1 and deleting", key_id)
 
 
 def _facts(row: Record | None) -> KeyFacts | None:

@@ -2,6 +2,7 @@
 
 from roost.core.listed_queries import ACCOUNT, Listed, contains
 from roost.store import Queries
+from roost.store.query import query
 
 BUCKETS = Listed(
     name="bucket",
@@ -32,9 +33,6 @@ BUCKETS = Listed(
 )
 
 
+@query("select account_id, sum(size)::bigint as size from object_bucket group by 1")
 async def by_account(db: Queries) -> dict[int, int]:
     """Bytes in all buckets of accounts that have any, as they were counted last."""
-    rows = await db.fetch(
-        "select account_id, sum(size)::bigint as size from object_bucket group by 1"
-    )
-    return {row["account_id"]: row["size"] for row in rows}

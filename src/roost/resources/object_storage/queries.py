@@ -16,6 +16,7 @@ from roost.core.entities.kind import EntityKind
 from roost.resources.object_storage.engine import Acl, BucketSpec, ObjectAcl
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 _ID_DIGITS = 19
@@ -167,24 +168,14 @@ async def find_in(db: Queries, region: str, label: str) -> BucketFacts | None:
     return _facts(await db.fetchrow(sql, region, label))
 
 
+@query(f"select label, {_MARK} as mark from object_bucket where region = $1 and label = any($2)")
 async def marks(db: Queries, region: str, labels: Collection[str]) -> dict[str, str]:
     """Marks of the region's buckets that have one of the labels, by label."""
-    rows = await db.fetch(
-        f"select label, {_MARK} as mark from object_bucket where region = $1 and label = any($2)",
-        region,
-        list(labels),
-    )
-    return {row["label"]: row["mark"] for row in rows}
 
 
+@query("select id from object_bucket where region = $1 and label = any($2) and applied > 0")
 async def applied_in(db: Queries, region: str, labels: Collection[str]) -> list[int]:
     """Ids of the region's buckets that have one of the labels and are on the server."""
-    rows = await db.fetch(
-        "select id from object_bucket where region = $1 and label = any($2) and applied > 0",
-        region,
-        list(labels),
-    )
-    return [row["id"] for row in rows]
 
 
 async def is_over(db: Queries, mark: str) -> bool:
@@ -210,10 +201,9 @@ async def in_region(db: Queries, region: str, after: str, limit: int) -> list[Bu
     return [BucketFacts(**row) for row in await db.fetch(sql, region, after, limit)]
 
 
+@query(f"{FACTS} where account_id = $1 order by id")
 async def of_account(db: Queries, account_id: int) -> list[BucketFacts]:
     """All of an account, also those that are being deleted, by id."""
-    rows = await db.fetch(f"{FACTS} where account_id = $1 order by id", account_id)
-    return [BucketFacts(**row) for row in rows]
 
 
 async def lock_all(db: Queries, account_id: int) -> list[BucketFacts]:
@@ -222,11 +212,9 @@ async def lock_all(db: Queries, account_id: int) -> list[BucketFacts]:
     return [BucketFacts(**row) for row in await db.fetch(sql, account_id)]
 
 
+@query(f"select {BUCKETS.record_text} from {BUCKETS.source} where b.id = $1")
 async def record(db: Queries, bucket_id: int) -> str:
     """As the API shows it."""
-    sql = f"select {BUCKETS.record_text} from {BUCKETS.source} where b.id = $1"
-    found: str = await db.fetchval(sql, bucket_id)
-    return found
 
 
 async def pending(db: Queries, limit: int) -> list[BucketFacts]:
@@ -235,18 +223,14 @@ async def pending(db: Queries, limit: int) -> list[BucketFacts]:
     return [BucketFacts(**row) for row in await db.fetch(sql, limit)]
 
 
+@query("""
+    select not exists (select from object_bucket
+            where account_id = $1 and (deleting or applied < revision))
+        and not exists (select from object_key
+            where account_id = $1 and (deleting or applied < revision))
+    """)
 async def is_at_rest(db: Queries, account_id: int) -> bool:
     """Whether servers have all buckets and keys of the account as their rows say."""
-    found: bool = await db.fetchval(
-        """
-        select not exists (select from object_bucket
-                where account_id = $1 and (deleting or applied < revision))
-            and not exists (select from object_key
-                where account_id = $1 and (deleting or applied < revision))
-        """,
-        account_id,
-    )
-    return found
 
 
 async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
@@ -268,16 +252,11 @@ async def labels(db: Queries, account_id: int, paths: Collection[str]) -> dict[s
     return {row["path"]: row["id"] for row in rows}
 
 
-async def set_access(db: Queries, bucket_id: int, acl: Acl, cors_enabled: bool) -> None:
-    await db.execute(
-        """
-        update object_bucket set acl = $2, cors_enabled = $3, revision = revision + 1
-        where id = $1
-        """,
-        bucket_id,
-        acl,
-        cors_enabled,
-    )
+@query("""
+    update object_bucket set acl = $2, cors_enabled = $3, revision = revision + 1
+    where id = $1
+    """)
+async def set_access(db: Queries, bucket_id: int, acl: Acl, cors_enabled: bool) -> None: ...
 
 
 async def set_deleting(db: Queries, bucket_id: int, now: datetime, *, deleting: bool) -> None:
@@ -298,19 +277,19 @@ async def set_purging(db: Queries, bucket_id: int, now: datetime) -> None:
     await ledger.record(db, CHARGED, bucket_id, now)
 
 
+@query("update object_bucket set applied = $2 where id = $1")
 async def set_applied(db: Queries, bucket_id: int, revision: int) -> None:
     """The engine has it as it was then."""
-    await db.execute("update object_bucket set applied = $2 where id = $1", bucket_id, revision)
 
 
+@query("delete from object_bucket where id = $1 and applied = 0")
 async def drop_refused(db: Queries, bucket_id: int) -> None:
     """Drop the row of one that its server never had."""
-    await db.execute("delete from object_bucket where id = $1 and applied = 0", bucket_id)
 
 
+@query("delete from object_bucket where id = $1 and deleting")
 async def forget(db: Queries, bucket_id: int) -> None:
     """Drop the row of a deleted one; its label is free."""
-    await db.execute("delete from object_bucket where id = $1 and deleting", bucket_id)
 
 
 async def acls(db: Queries, bucket_id: int) -> dict[str, ObjectAcl]:
@@ -329,13 +308,9 @@ async def with_acls(db: Queries, region: str) -> list[BucketFacts]:
     return [BucketFacts(**row) for row in await db.fetch(sql, region)]
 
 
+@query("delete from object_acl where bucket_id = $1 and given = any($2::uuid[])")
 async def drop_acls(db: Queries, bucket_id: int, given: Collection[str]) -> None:
     """Drop those whose objects are no more."""
-    await db.execute(
-        "delete from object_acl where bucket_id = $1 and given = any($2::uuid[])",
-        bucket_id,
-        list(given),
-    )
 
 
 async def set_object_acl(db: Queries, bucket_id: int, name: str, acl: Acl) -> None:
@@ -351,10 +326,9 @@ async def set_object_acl(db: Queries, bucket_id: int, name: str, acl: Acl) -> No
     await db.execute("update object_bucket set revision = revision + 1 where id = $1", bucket_id)
 
 
+@query("select euuid::text from account where id = $1")
 async def owner(db: Queries, account_id: int) -> str:
     """The account as S3 names it."""
-    found: str = await db.fetchval("select euuid::text from account where id = $1", account_id)
-    return found
 
 
 def _facts(row: Record | None) -> BucketFacts | None:
@@ -384,21 +358,15 @@ HELD = """
 """What ends with accounts: all buckets and keys of one at once."""
 
 
-async def has_object_storage(db: Queries, account_id: int) -> bool:
-    sql = "select object_storage = 'active' from account where id = $1"
-    return bool(await db.fetchval(sql, account_id))
+@query("select object_storage = 'active' from account where id = $1")
+async def has_object_storage(db: Queries, account_id: int) -> bool: ...
 
 
+@query("""
+    update account set object_storage = $2 where id = $1 and object_storage <> $2
+    returning true
+    """)
 async def set_object_storage(
     db: Queries, account_id: int, state: Literal["disabled", "active"]
 ) -> bool:
     """Whether it was another one before."""
-    changed = await db.fetchval(
-        """
-        update account set object_storage = $2 where id = $1 and object_storage <> $2
-        returning true
-        """,
-        account_id,
-        state,
-    )
-    return changed is not None

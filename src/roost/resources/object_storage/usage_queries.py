@@ -7,24 +7,20 @@ import orjson
 from roost.core.billing import ledger
 from roost.resources.object_storage.queries import CHARGED, FACTS, BucketFacts
 from roost.store import Queries
+from roost.store.query import query
 
 _COUNTED_EACH_MINUTE = 100_000
 """Objects, which take some seconds to count."""
 
 
+@query(f"""
+    {FACTS} where region = $1 and applied > 0 and not deleting
+        and $2 % greatest(1, objects / {_COUNTED_EACH_MINUTE}) = 0
+    order by objects, id
+    """)
 async def smallest_first(db: Queries, region: str, minute: int) -> list[BucketFacts]:
     """Those that the engine of a region holds, and that are counted in this minute: every bucket in
     each, but one with 200,000 objects in every second one, and so on."""
-    rows = await db.fetch(
-        f"""
-        {FACTS} where region = $1 and applied > 0 and not deleting
-            and $2 % greatest(1, objects / {_COUNTED_EACH_MINUTE}) = 0
-        order by objects, id
-        """,
-        region,
-        minute,
-    )
-    return [BucketFacts(**row) for row in rows]
 
 
 async def set_usage(db: Queries, bucket_id: int, objects: int, size: int, now: datetime) -> None:
@@ -74,14 +70,9 @@ async def add_sent(db: Queries, region: str, since: str, sent: dict[str, int], m
             )
 
 
+@query("update object_bucket set counted_since = $2, counted = $3 where id = $1")
 async def set_first(db: Queries, bucket_id: int, since: str, counted: int) -> None:
     """So much a server had sent of one that had the name before."""
-    await db.execute(
-        "update object_bucket set counted_since = $2, counted = $3 where id = $1",
-        bucket_id,
-        since,
-        counted,
-    )
 
 
 async def sent_in(db: Queries, account_id: int, month: date) -> int:
@@ -90,7 +81,6 @@ async def sent_in(db: Queries, account_id: int, month: date) -> int:
     return int(await db.fetchval(sql, account_id, month) or 0)
 
 
+@query("select account_id from object_transfer where month = $1")
 async def senders(db: Queries, month: date) -> list[int]:
     """Accounts from whose buckets anything was got in a month."""
-    rows = await db.fetch("select account_id from object_transfer where month = $1", month)
-    return [row["account_id"] for row in rows]

@@ -5,6 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +62,11 @@ async def debtors(db: Queries, now: datetime, after: int, limit: int) -> list[De
     return [Debtor(**row) for row in rows]
 
 
-async def tries_of(db: Queries, account_id: int) -> Tries:
-    row = await db.fetchrow(
-        """
-        select charged_for as invoice_id, charge_tries as count, charge_again as again
-        from account where id = $1
-        """,
-        account_id,
-    )
-    assert row is not None
-    return Tries(**row)
+@query("""
+    select charged_for as invoice_id, charge_tries as count, charge_again as again
+    from account where id = $1
+    """)
+async def tries_of(db: Queries, account_id: int) -> Tries: ...
 
 
 async def set_tries(db: Queries, account_id: int, tries: Tries) -> None:
@@ -87,30 +83,21 @@ async def set_tries(db: Queries, account_id: int, tries: Tries) -> None:
     )
 
 
+@query("""
+    select a.id, a.balance as owed, a.charge_tries as tries, a.charge_again as again
+    from account a
+    where a.charge_tries > a.charge_told and a.canceled is null and a.balance > 0
+        and 'declined' = (
+            select p.status from payment p where p.account_id = a.id order by p.id desc limit 1)
+    order by a.id limit $1
+    """)
 async def declined(db: Queries, limit: int) -> list[Declined]:
     """Those whose last payment was declined, after they were charged by themselves."""
-    rows = await db.fetch(
-        """
-        select a.id, a.balance as owed, a.charge_tries as tries, a.charge_again as again
-        from account a
-        where a.charge_tries > a.charge_told and a.canceled is null and a.balance > 0
-            and 'declined' = (
-                select p.status from payment p where p.account_id = a.id order by p.id desc limit 1)
-        order by a.id limit $1
-        """,
-        limit,
-    )
-    return [Declined(**row) for row in rows]
 
 
+@query("""
+    update account set charge_told = $2
+    where id = $1 and charge_tries = $2 and charge_told < $2 returning true
+    """)
 async def set_told(db: Queries, account_id: int, tries: int) -> bool:
     """False when somebody else has told the account of this try."""
-    changed = await db.fetchval(
-        """
-        update account set charge_told = $2
-        where id = $1 and charge_tries = $2 and charge_told < $2 returning true
-        """,
-        account_id,
-        tries,
-    )
-    return changed is not None

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from roost.core.billing.queries import post
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,10 @@ async def give(
     return credit_id
 
 
-async def find_by_key(db: Queries, key: str) -> Credit:
-    row = await db.fetchrow(f"{_CREDIT} where key = $1", key)
-    assert row is not None
-    return Credit(**row)
+@query(f"{_CREDIT} where key = $1")
+async def find_by_key(db: Queries, key: str) -> Credit: ...
 
 
+@query(f"{_CREDIT} where account_id = $1 order by id desc")
 async def of_account(db: Queries, account_id: int) -> list[Credit]:
     """The newest first."""
-    rows = await db.fetch(f"{_CREDIT} where account_id = $1 order by id desc", account_id)
-    return [Credit(**row) for row in rows]

@@ -8,6 +8,7 @@ from typing import Literal
 
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 METHODS = Listing(
@@ -90,31 +91,21 @@ async def count_methods(db: Queries, account_id: int, now: datetime) -> Counts:
     return Counts(**row)
 
 
+@query("""
+    select id, is_default, last_four, expiry from payment_method
+    where account_id = $1 and removed is null
+        and case when $2::bigint is null then is_default else id = $2 end
+    """)
 async def find_method(db: Queries, account_id: int, method_id: int | None) -> MethodFacts | None:
     """One that the account has, by default the default one."""
-    row = await db.fetchrow(
-        """
-        select id, is_default, last_four, expiry from payment_method
-        where account_id = $1 and removed is null
-            and case when $2::bigint is null then is_default else id = $2 end
-        """,
-        account_id,
-        method_id,
-    )
-    return None if row is None else MethodFacts(**row)
 
 
+@query("""
+    select id, last_four from payment_method
+    where account_id = $1 and removed is null and id = any($2::bigint[])
+    """)
 async def last_fours(db: Queries, account_id: int, ids: Collection[int]) -> dict[int, str]:
     """The last digits of those that the account has."""
-    rows = await db.fetch(
-        """
-        select id, last_four from payment_method
-        where account_id = $1 and removed is null and id = any($2::bigint[])
-        """,
-        account_id,
-        list(ids),
-    )
-    return {row["id"]: row["last_four"] for row in rows}
 
 
 async def make_default(db: Queries, account_id: int, method_id: int) -> None:
@@ -123,11 +114,8 @@ async def make_default(db: Queries, account_id: int, method_id: int) -> None:
     await db.execute("update payment_method set is_default = true where id = $1", method_id)
 
 
-async def clear_default(db: Queries, account_id: int) -> None:
-    await db.execute(
-        "update payment_method set is_default = false where account_id = $1 and is_default",
-        account_id,
-    )
+@query("update payment_method set is_default = false where account_id = $1 and is_default")
+async def clear_default(db: Queries, account_id: int) -> None: ...
 
 
 async def remove_methods(db: Queries, account_id: int, now: datetime) -> list[int]:
@@ -146,9 +134,9 @@ async def remove_methods(db: Queries, account_id: int, now: datetime) -> list[in
     return [row["id"] for row in rows]
 
 
+@query("update payment_method set removed = $2 where id = $1")
 async def remove_method(db: Queries, method_id: int, now: datetime) -> None:
     """It is still known that it was added, and what it is to the gateway (UTC)."""
-    await db.execute("update payment_method set removed = $2 where id = $1", method_id, now)
 
 
 async def token_of(db: Queries, method_id: int) -> bytes:
@@ -159,8 +147,8 @@ async def token_of(db: Queries, method_id: int) -> bytes:
     return token or b""
 
 
-async def forget_token(db: Queries, method_id: int) -> None:
-    await db.execute("update payment_method set token = '' where id = $1", method_id)
+@query("update payment_method set token = '' where id = $1")
+async def forget_token(db: Queries, method_id: int) -> None: ...
 
 
 Status = Literal["pending", "accepted", "declined"]
@@ -197,75 +185,51 @@ async def insert_payment(
     return payment_id
 
 
-async def find_payment(db: Queries, payment_id: int) -> PaymentFacts | None:
-    row = await db.fetchrow(
-        """
-        select p.id, p.account_id, p.usd, p.status, m.token
-        from payment p left join payment_method m on m.id = p.method_id where p.id = $1
-        """,
-        payment_id,
-    )
-    return None if row is None else PaymentFacts(**row)
+@query("""
+    select p.id, p.account_id, p.usd, p.status, m.token
+    from payment p left join payment_method m on m.id = p.method_id where p.id = $1
+    """)
+async def find_payment(db: Queries, payment_id: int) -> PaymentFacts | None: ...
 
 
+@query("update payment set status = $2 where id = $1 and status = 'pending' returning true")
 async def end_payment(
     db: Queries, payment_id: int, status: Literal["accepted", "declined"]
 ) -> bool:
     """False when it has ended already."""
-    ended = await db.fetchval(
-        "update payment set status = $2 where id = $1 and status = 'pending' returning true",
-        payment_id,
-        status,
-    )
-    return bool(ended)
 
 
+@query("""
+    select p.id, p.account_id, p.usd, p.status, m.token
+    from payment p left join payment_method m on m.id = p.method_id
+    where p.status = 'pending' order by p.id
+    """)
 async def all_pending(db: Queries) -> list[PaymentFacts]:
     """Those of all accounts."""
-    rows = await db.fetch(
-        """
-        select p.id, p.account_id, p.usd, p.status, m.token
-        from payment p left join payment_method m on m.id = p.method_id
-        where p.status = 'pending' order by p.id
-        """
-    )
-    return [PaymentFacts(**row) for row in rows]
 
 
+@query("select coalesce(sum(usd), 0) from payment where account_id = $1 and status = 'pending'")
 async def pending(db: Queries, account_id: int) -> Decimal:
     """US dollars that are on their way."""
-    total: Decimal = await db.fetchval(
-        "select coalesce(sum(usd), 0) from payment where account_id = $1 and status = 'pending'",
-        account_id,
-    )
-    return total
 
 
+@query("""
+    select p.id from payment p
+    left join posting b on b.kind = 'payment' and b.reference = p.id
+    where (p.status = 'accepted') <> (b.id is not null) or b.amount <> - p.usd order by p.id
+    """)
 async def unbooked(db: Queries) -> list[int]:
     """Payments whose state is not what the account's balance says."""
-    rows = await db.fetch(
-        """
-        select p.id from payment p
-        left join posting b on b.kind = 'payment' and b.reference = p.id
-        where (p.status = 'accepted') <> (b.id is not null) or b.amount <> - p.usd order by p.id
-        """
-    )
-    return [row["id"] for row in rows]
 
 
+@query("""
+    select a.balance > greatest(0, (
+        select coalesce(sum(i.total), 0) from posting p join invoice i on i.id = p.reference
+        where p.account_id = a.id and p.kind = 'invoice' and i.date > $2))
+    from account a where a.id = $1
+    """)
 async def owes_since(db: Queries, account_id: int, before: datetime) -> bool:
     """Whether an account owes something beside the invoices since `before` (UTC)."""
-    found: bool = await db.fetchval(
-        """
-        select a.balance > greatest(0, (
-            select coalesce(sum(i.total), 0) from posting p join invoice i on i.id = p.reference
-            where p.account_id = a.id and p.kind = 'invoice' and i.date > $2))
-        from account a where a.id = $1
-        """,
-        account_id,
-        before,
-    )
-    return found
 
 
 async def overdue(db: Queries, before: datetime, limit: int) -> list[tuple[int, Decimal]]:
@@ -286,11 +250,6 @@ async def overdue(db: Queries, before: datetime, limit: int) -> list[tuple[int, 
     return [(row["id"], row["owed"]) for row in rows]
 
 
+@query("update account set card_last_four = $2, card_expiry = $3 where id = $1")
 async def set_card(db: Queries, account_id: int, last_four: str, expiry: str) -> None:
     """Show another card on file; `expiry` is MM/YYYY."""
-    await db.execute(
-        "update account set card_last_four = $2, card_expiry = $3 where id = $1",
-        account_id,
-        last_four,
-        expiry,
-    )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,30 +18,20 @@ class Pending:
     tries: int
 
 
+@query("""
+    insert into phone_code (user_id, number, code, expiry) values ($1, $2, $3, $4)
+    on conflict (user_id) do update set (number, code, expiry, tries) = row($2, $3, $4, 0)
+    """)
 async def begin(db: Queries, user_id: int, number: str, code: bytes, expiry: datetime) -> None:
     """In place of any other number that waits for its code."""
-    await db.execute(
-        """
-        insert into phone_code (user_id, number, code, expiry) values ($1, $2, $3, $4)
-        on conflict (user_id) do update set (number, code, expiry, tries) = row($2, $3, $4, 0)
-        """,
-        user_id,
-        number,
-        code,
-        expiry,
-    )
 
 
+@query("""
+    update phone_code set tries = tries + 1 where user_id = $1
+    returning number, code, expiry, tries
+    """)
 async def try_code(db: Queries, user_id: int) -> Pending | None:
     """What waits for its code, with this try counted."""
-    row = await db.fetchrow(
-        """
-        update phone_code set tries = tries + 1 where user_id = $1
-        returning number, code, expiry, tries
-        """,
-        user_id,
-    )
-    return None if row is None else Pending(**row)
 
 
 async def verify(db: Queries, user_id: int, number: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from roost.store import Queries
 from roost.store.paging import Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 PROFILES = Listing(
@@ -39,11 +40,10 @@ async def update_profile(
     await db.execute(*_UPDATE.of(**changes, user_id=user_id, sets_keys=sets_keys))
 
 
+@query("select preferences from api_user where id = $1")
 async def find_preferences(db: Queries, user_id: int) -> str:
     """JSON text."""
-    preferences: str = await db.fetchval("select preferences from api_user where id = $1", user_id)
-    return preferences
 
 
-async def save_preferences(db: Queries, user_id: int, preferences: str) -> None:
-    await db.execute("update api_user set preferences = $2 where id = $1", user_id, preferences)
+@query("update api_user set preferences = $2 where id = $1")
+async def save_preferences(db: Queries, user_id: int, preferences: str) -> None: ...

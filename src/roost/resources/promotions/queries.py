@@ -5,6 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from roost.store import Queries
+from roost.store.query import query
 from roost.store.statement import Statement
 
 
@@ -54,51 +55,36 @@ async def insert_code(db: Queries, new: PromoCode) -> bool:
     return await db.fetchval(*_INSERT.of(new)) is not None
 
 
+@query(f"select {_COLUMNS} from promo_code c where code = $1 for update")  # noqa: S608
 async def lock_code(db: Queries, code: str) -> PromoCode | None:
     """Which nobody else redeems until the end of the transaction."""
-    row = await db.fetchrow(
-        f"select {_COLUMNS} from promo_code c where code = $1 for update",  # noqa: S608
-        code,
-    )
-    return None if row is None else PromoCode(**row)
 
 
-async def count_use(db: Queries, code: str) -> None:
-    await db.execute("update promo_code set uses_left = uses_left - 1 where code = $1", code)
+@query("update promo_code set uses_left = uses_left - 1 where code = $1")
+async def count_use(db: Queries, code: str) -> None: ...
 
 
+@query(f"""
+    select {_COLUMNS}, (select count(*) from promotion p where p.code = c.code) as redeemed
+    from promo_code c order by c.created desc, c.code
+    """)  # noqa: S608
 async def list_codes(db: Queries) -> list[ListedCode]:
     """The newest first."""
-    rows = await db.fetch(
-        f"""
-        select {_COLUMNS}, (select count(*) from promotion p where p.code = c.code) as redeemed
-        from promo_code c order by c.created desc, c.code
-        """  # noqa: S608
-    )
-    return [ListedCode(**row) for row in rows]
 
 
+@query("""
+    insert into promotion (account_id, code, summary, description, image_url, service_type,
+        credit, monthly_cap, created, expires)
+    select $1, code, summary, description, image_url, service_type, credit, monthly_cap, $3, $4
+    from promo_code where code = $2
+    on conflict do nothing returning true
+    """)
 async def insert_promotion(
     db: Queries, account_id: int, code: str, now: datetime, expires: datetime | None
 ) -> bool:
     """Promise an account what the code says (UTC); False when it was promised that before."""
-    made = await db.fetchval(
-        """
-        insert into promotion (account_id, code, summary, description, image_url, service_type,
-            credit, monthly_cap, created, expires)
-        select $1, code, summary, description, image_url, service_type, credit, monthly_cap, $3, $4
-        from promo_code where code = $2
-        on conflict do nothing returning true
-        """,
-        account_id,
-        code,
-        now,
-        expires,
-    )
-    return made is not None
 
 
+@query("delete from promo_code where code = $1 returning true")
 async def delete_code(db: Queries, code: str) -> bool:
     """Nobody redeems it any more; what it has promised holds. False when there is none."""
-    found = await db.fetchval("delete from promo_code where code = $1 returning true", code)
-    return found is not None

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,8 @@ class ZoneRow:
     serial: int
 
 
-async def find_name(db: Queries, address: str, compute_id: int) -> str | None:
-    name: str | None = await db.fetchval(
-        "select name from reverse_name where address = $1::text::inet and compute_id = $2",
-        address,
-        compute_id,
-    )
-    return name
+@query("select name from reverse_name where address = $1::text::inet and compute_id = $2")
+async def find_name(db: Queries, address: str, compute_id: int) -> str | None: ...
 
 
 async def set_name(db: Queries, address: str, compute_id: int, name: str | None) -> None:
@@ -50,33 +46,22 @@ async def set_name(db: Queries, address: str, compute_id: int, name: str | None)
     )
 
 
+@query("""
+    select host(address) as address, compute_id, name from reverse_name
+    where $1::text[] is null or address <<= any($1::text[]::inet[]) order by address
+    """)
 async def names(db: Queries, networks: Sequence[str] | None) -> list[NameRow]:
     """Of addresses in some networks, or all."""
-    rows = await db.fetch(
-        """
-        select host(address) as address, compute_id, name from reverse_name
-        where $1::text[] is null or address <<= any($1::text[]::inet[]) order by address
-        """,
-        networks,
-    )
-    return [NameRow(**row) for row in rows]
 
 
+@query("delete from reverse_name where address = $1::text::inet returning true")
 async def drop_name(db: Queries, address: str) -> bool:
     """Whether the address had one."""
-    dropped = await db.fetchval(
-        "delete from reverse_name where address = $1::text::inet returning true", address
-    )
-    return bool(dropped)
 
 
+@query("update reverse_name set compute_id = $2 where address = $1::text::inet")
 async def move_name(db: Queries, address: str, compute_id: int) -> None:
     """The name counts while this instance has the address."""
-    await db.execute(
-        "update reverse_name set compute_id = $2 where address = $1::text::inet",
-        address,
-        compute_id,
-    )
 
 
 async def drop_names(db: Queries, compute_id: int) -> list[str]:
@@ -91,31 +76,27 @@ async def drop_names(db: Queries, compute_id: int) -> list[str]:
 _LOCK = "hashtextextended('reverse names', 0)"
 
 
+@query(f"select pg_advisory_xact_lock_shared({_LOCK})")
 async def begin_change(db: Queries) -> None:
     """Hold what `settle` waits for, until the end of the transaction."""
-    await db.execute(f"select pg_advisory_xact_lock_shared({_LOCK})")
 
 
+@query(f"select pg_advisory_xact_lock({_LOCK})")
 async def settle(db: Queries) -> None:
     """Wait for changes that have begun: what they enqueued may be what is under way by now."""
-    await db.execute(f"select pg_advisory_xact_lock({_LOCK})")
 
 
+@query("""
+    insert into reverse_change as c (zone, version) values ($1, 1)
+    on conflict (zone) do update set version = c.version + 1
+    """)
 async def set_changed(db: Queries, zone: str) -> None:
     """The name server is to be told of a zone."""
-    await db.execute(
-        """
-        insert into reverse_change as c (zone, version) values ($1, 1)
-        on conflict (zone) do update set version = c.version + 1
-        """,
-        zone,
-    )
 
 
+@query("select zone, version from reverse_change")
 async def changed(db: Queries) -> dict[str, int]:
     """Zones that the name server is to be told of, and at which version each is."""
-    rows = await db.fetch("select zone, version from reverse_change")
-    return {row["zone"]: row["version"] for row in rows}
 
 
 async def forget_changes(db: Queries, versions: Mapping[str, int]) -> None:
@@ -159,5 +140,5 @@ async def keep_zone(db: Queries, row: ZoneRow) -> None:
     )
 
 
-async def forget_zone(db: Queries, zone: str) -> None:
-    await db.execute("delete from reverse_zone where zone = $1", zone)
+@query("delete from reverse_zone where zone = $1")
+async def forget_zone(db: Queries, zone: str) -> None: ...

@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 
 from roost.store import Queries
+from roost.store.query import query
 
 
+@query("select question_id, response from security_answer where user_id = $1")
 async def read(db: Queries, user_id: int) -> dict[int, bytes]:
     """Sealed, by the number of the question."""
-    rows = await db.fetch(
-        "select question_id, response from security_answer where user_id = $1", user_id
-    )
-    return {row["question_id"]: row["response"] for row in rows}
 
 
 async def replace(db: Queries, user_id: int, answers: Mapping[int, bytes]) -> None:

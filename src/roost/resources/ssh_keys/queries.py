@@ -7,6 +7,7 @@ from roost.core.entities.kind import EntityKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 SSH_KEYS = Listing(
     record="k.id, k.label, k.ssh_key, k.created",
@@ -25,57 +26,36 @@ LIMIT = LimitGroup.of(
 )
 
 
-async def add(db: Queries, user_id: int, label: str, ssh_key: str, now: datetime) -> int:
-    key_id: int = await db.fetchval(
-        """
-        insert into ssh_key (user_id, label, ssh_key, created) values ($1, $2, $3, $4)
-        returning id
-        """,
-        user_id,
-        label,
-        ssh_key,
-        now,
-    )
-    return key_id
+@query("""
+    insert into ssh_key (user_id, label, ssh_key, created) values ($1, $2, $3, $4)
+    returning id
+    """)
+async def add(db: Queries, user_id: int, label: str, ssh_key: str, now: datetime) -> int: ...
 
 
+@query("""
+    update ssh_key set label = coalesce($3, label) where user_id = $1 and id = $2
+    returning label
+    """)
 async def rename(db: Queries, user_id: int, key_id: int, label: str | None) -> str | None:
     """The label of a user's key, after it was changed unless `label` is None; None: no such key."""
-    renamed: str | None = await db.fetchval(
-        """
-        update ssh_key set label = coalesce($3, label) where user_id = $1 and id = $2
-        returning label
-        """,
-        user_id,
-        key_id,
-        label,
-    )
-    return renamed
 
 
+@query("delete from ssh_key where user_id = $1 and id = $2 returning label")
 async def delete(db: Queries, user_id: int, key_id: int) -> str | None:
     """The label of the key that was deleted; None when the user has no such key."""
-    label: str | None = await db.fetchval(
-        "delete from ssh_key where user_id = $1 and id = $2 returning label", user_id, key_id
-    )
-    return label
 
 
+@query("""
+    select u.username, array_agg(k.ssh_key order by k.id) as keys
+    from api_user u join ssh_key k on k.user_id = u.id
+    where u.account_id = $1 and u.username = any($2::text[])
+    group by u.username
+    """)
 async def keys_by_user(
     db: Queries, account_id: int, usernames: Collection[str]
 ) -> dict[str, list[str]]:
     """The keys of an account's users, oldest first; users without any are left out."""
-    rows = await db.fetch(
-        """
-        select u.username, array_agg(k.ssh_key order by k.id) as keys
-        from api_user u join ssh_key k on k.user_id = u.id
-        where u.account_id = $1 and u.username = any($2::text[])
-        group by u.username
-        """,
-        account_id,
-        list(usernames),
-    )
-    return {row["username"]: row["keys"] for row in rows}
 
 
 SSH_KEY = EntityKind(name="user_ssh_key", path="/profile/sshkeys/{id}")

@@ -12,6 +12,7 @@ from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.stackscripts.records import UserDefinedField
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 _MINE = "coalesce(s.account_id = $1::bigint, false)"
@@ -129,17 +130,12 @@ async def insert(db: Queries, new: NewStackScript) -> int:
     return stackscript_id
 
 
+@query("""
+    select id, label, images, script, description, is_public, rev_note from stackscript
+    where account_id = $1 and id = $2 for update
+    """)
 async def lock(db: Queries, account_id: int, stackscript_id: int) -> StackScriptFacts | None:
     """One of the account's, which nobody else changes until the end of the transaction."""
-    row = await db.fetchrow(
-        """
-        select id, label, images, script, description, is_public, rev_note from stackscript
-        where account_id = $1 and id = $2 for update
-        """,
-        account_id,
-        stackscript_id,
-    )
-    return None if row is None else StackScriptFacts(**row)
 
 
 async def update(
@@ -190,13 +186,13 @@ async def deploy(db: Queries, compute_id: int, stackscript_id: int) -> bool:
     return found is not None
 
 
+@query("delete from stackscript_deployment where compute_id = $1")
 async def forget_instance(db: Queries, compute_id: int) -> None:
     """It is not among those that exist any more."""
-    await db.execute("delete from stackscript_deployment where compute_id = $1", compute_id)
 
 
-async def delete(db: Queries, stackscript_id: int) -> None:
-    await db.execute("delete from stackscript where id = $1", stackscript_id)
+@query("delete from stackscript where id = $1")
+async def delete(db: Queries, stackscript_id: int) -> None: ...
 
 
 STACKSCRIPT = ResourceKind(

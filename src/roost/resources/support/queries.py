@@ -11,6 +11,7 @@ from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.support.records import TicketKind, TicketStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 TICKETS = Listing(
@@ -128,49 +129,34 @@ async def insert(db: Queries, new: NewTicket, now: datetime) -> int:
     return ticket_id
 
 
+@query("select exists (select from ticket where account_id = $1 and id = $2)")
 async def exists(db: Queries, account_id: int, ticket_id: int) -> bool:
     """Whether the account has this ticket."""
-    found: bool = await db.fetchval(
-        "select exists (select from ticket where account_id = $1 and id = $2)",
-        account_id,
-        ticket_id,
-    )
-    return found
 
 
+@query(f"{_TICKET} where account_id = $1 and id = $2 for no key update")
 async def lock(db: Queries, account_id: int, ticket_id: int) -> Ticket | None:
     """The caller's ticket, which nobody else changes until the end of the transaction."""
-    row = await db.fetchrow(
-        f"{_TICKET} where account_id = $1 and id = $2 for no key update", account_id, ticket_id
-    )
-    return None if row is None else Ticket(**row)
 
 
+@query(f"{_TICKET} where id = $1 for no key update")
 async def lock_any(db: Queries, ticket_id: int) -> Ticket | None:
     """A ticket of any account, which nobody else changes until the end of the transaction."""
-    row = await db.fetchrow(f"{_TICKET} where id = $1 for no key update", ticket_id)
-    return None if row is None else Ticket(**row)
 
 
+@query(f"{_TICKET} where id = $1")
 async def find(db: Queries, ticket_id: int) -> Ticket | None:
     """A ticket of any account."""
-    row = await db.fetchrow(f"{_TICKET} where id = $1", ticket_id)
-    return None if row is None else Ticket(**row)
 
 
+@query(f"{_TICKET} where $1 or status <> 'closed' order by list_order")
 async def list_all(db: Queries, closed: bool) -> list[Ticket]:
     """Of all accounts; the closed ones only if they are wanted."""
-    rows = await db.fetch(f"{_TICKET} where $1 or status <> 'closed' order by list_order", closed)
-    return [Ticket(**row) for row in rows]
 
 
+@query(f"{_TICKET} where account_id = $1 and kind <> 'support' and status <> 'closed' order by id")
 async def urgent(db: Queries, account_id: int) -> list[Ticket]:
     """Open tickets that users are told of."""
-    rows = await db.fetch(
-        f"{_TICKET} where account_id = $1 and kind <> 'support' and status <> 'closed' order by id",
-        account_id,
-    )
-    return [Ticket(**row) for row in rows]
 
 
 async def touch(db: Queries, ticket_id: int, username: str, now: datetime) -> None:
@@ -180,21 +166,17 @@ async def touch(db: Queries, ticket_id: int, username: str, now: datetime) -> No
     )
 
 
+@query("update ticket set status = 'open' where id = $1")
 async def set_open(db: Queries, ticket_id: int) -> None:
     """Staff have looked at it."""
-    await db.execute("update ticket set status = 'open' where id = $1", ticket_id)
 
 
-async def close(db: Queries, ticket_id: int, now: datetime) -> None:
-    await db.execute(
-        "update ticket set status = 'closed', closed = $2, closable = false where id = $1",
-        ticket_id,
-        now,
-    )
+@query("update ticket set status = 'closed', closed = $2, closable = false where id = $1")
+async def close(db: Queries, ticket_id: int, now: datetime) -> None: ...
 
 
-async def assign(db: Queries, ticket_id: int, assignee: str | None) -> None:
-    await db.execute("update ticket set assignee = $2 where id = $1", ticket_id, assignee)
+@query("update ticket set assignee = $2 where id = $1")
+async def assign(db: Queries, ticket_id: int, assignee: str | None) -> None: ...
 
 
 async def insert_reply(db: Queries, ticket_id: int, new: NewReply, now: datetime) -> int:
@@ -214,14 +196,12 @@ async def insert_reply(db: Queries, ticket_id: int, new: NewReply, now: datetime
     return reply_id
 
 
-async def find_reply(db: Queries, reply_id: int) -> Reply | None:
-    row = await db.fetchrow(f"{_REPLY} where id = $1", reply_id)
-    return None if row is None else Reply(**row)
+@query(f"{_REPLY} where id = $1")
+async def find_reply(db: Queries, reply_id: int) -> Reply | None: ...
 
 
-async def list_replies(db: Queries, ticket_id: int) -> list[Reply]:
-    rows = await db.fetch(f"{_REPLY} where ticket_id = $1 order by id", ticket_id)
-    return [Reply(**row) for row in rows]
+@query(f"{_REPLY} where ticket_id = $1 order by id")
+async def list_replies(db: Queries, ticket_id: int) -> list[Reply]: ...
 
 
 TICKET = EntityKind(name="ticket", path="/support/tickets/{id}")
@@ -240,81 +220,49 @@ class Attachment:
     created_by: str
 
 
+@query("""
+    insert into ticket_attachment (ticket_id, key, name, size, created_by, created)
+    values ($1, $2, $3, $4, $5, $6)
+    """)
 async def insert_attachment(
     db: Queries, ticket_id: int, key: str, name: str, size: int, username: str, now: datetime
-) -> None:
-    await db.execute(
-        """
-        insert into ticket_attachment (ticket_id, key, name, size, created_by, created)
-        values ($1, $2, $3, $4, $5, $6)
-        """,
-        ticket_id,
-        key,
-        name,
-        size,
-        username,
-        now,
-    )
+) -> None: ...
 
 
-async def count_attachments(db: Queries, ticket_id: int) -> int:
-    found: int = await db.fetchval(
-        "select count(*) from ticket_attachment where ticket_id = $1", ticket_id
-    )
-    return found
+@query("select count(*) from ticket_attachment where ticket_id = $1")
+async def count_attachments(db: Queries, ticket_id: int) -> int: ...
 
 
+@query("""
+    select coalesce(sum(a.size), 0)::bigint
+    from ticket t join ticket_attachment a on a.ticket_id = t.id where t.account_id = $1
+    """)
 async def attachments_size(db: Queries, account_id: int) -> int:
     """Bytes of all attachments of an account."""
-    size: int = await db.fetchval(
-        """
-        select coalesce(sum(a.size), 0)::bigint
-        from ticket t join ticket_attachment a on a.ticket_id = t.id where t.account_id = $1
-        """,
-        account_id,
-    )
-    return size
 
 
-async def attachments_of(db: Queries, ticket_id: int) -> list[Attachment]:
-    rows = await db.fetch(
-        """
-        select id, ticket_id, key, name, size, created, created_by from ticket_attachment
-        where ticket_id = $1 order by id
-        """,
-        ticket_id,
-    )
-    return [Attachment(**row) for row in rows]
+@query("""
+    select id, ticket_id, key, name, size, created, created_by from ticket_attachment
+    where ticket_id = $1 order by id
+    """)
+async def attachments_of(db: Queries, ticket_id: int) -> list[Attachment]: ...
 
 
-async def last_attachment(db: Queries) -> int:
-    found: int = await db.fetchval("select coalesce(max(id), 0) from ticket_attachment")
-    return found
+@query("select coalesce(max(id), 0) from ticket_attachment")
+async def last_attachment(db: Queries) -> int: ...
 
 
+@query("""
+    select id, ticket_id, key, name, size, created, created_by from ticket_attachment
+    where id > $1 and id <= $2 order by id limit $3
+    """)
 async def all_attachments(db: Queries, after: int, last: int, limit: int) -> list[Attachment]:
     """The next ones of all accounts, by id, which is at most `last`."""
-    rows = await db.fetch(
-        """
-        select id, ticket_id, key, name, size, created, created_by from ticket_attachment
-        where id > $1 and id <= $2 order by id limit $3
-        """,
-        after,
-        last,
-        limit,
-    )
-    return [Attachment(**row) for row in rows]
 
 
-async def has_key(db: Queries, key: str) -> bool:
-    found: bool = await db.fetchval(
-        "select exists (select from ticket_attachment where key = $1)", key
-    )
-    return found
+@query("select exists (select from ticket_attachment where key = $1)")
+async def has_key(db: Queries, key: str) -> bool: ...
 
 
-async def find_key(db: Queries, attachment_id: int) -> str | None:
-    found: str | None = await db.fetchval(
-        "select key from ticket_attachment where id = $1", attachment_id
-    )
-    return found
+@query("select key from ticket_attachment where id = $1")
+async def find_key(db: Queries, attachment_id: int) -> str | None: ...

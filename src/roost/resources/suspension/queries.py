@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from roost.store import Queries
+from roost.store.query import query
 
 Cause = Literal["debt", "operator"]
 
@@ -36,15 +37,13 @@ _FACTS = """
     """
 
 
-async def find(db: Queries, account_id: int) -> SuspensionFacts | None:
-    row = await db.fetchrow(f"{_FACTS} where id = $1", account_id)
-    return None if row is None else SuspensionFacts(**row)
+@query(f"{_FACTS} where id = $1")
+async def find(db: Queries, account_id: int) -> SuspensionFacts | None: ...
 
 
+@query(f"{_FACTS} where id = $1 for no key update")
 async def lock(db: Queries, account_id: int) -> SuspensionFacts | None:
     """The account, to which nobody else writes until the end of the transaction."""
-    row = await db.fetchrow(f"{_FACTS} where id = $1 for no key update", account_id)
-    return None if row is None else SuspensionFacts(**row)
 
 
 async def suspend(db: Queries, account_id: int, cause: Cause, reason: str, now: datetime) -> None:
@@ -59,19 +58,16 @@ async def suspend(db: Queries, account_id: int, cause: Cause, reason: str, now: 
     )
 
 
-async def resume(db: Queries, account_id: int) -> None:
-    await db.execute(
-        """
-        update account set suspended = null, suspended_for = null, suspension_reason = '',
-            suspension_warned = null
-        where id = $1
-        """,
-        account_id,
-    )
+@query("""
+    update account set suspended = null, suspended_for = null, suspension_reason = '',
+        suspension_warned = null
+    where id = $1
+    """)
+async def resume(db: Queries, account_id: int) -> None: ...
 
 
-async def set_warned(db: Queries, account_id: int, now: datetime | None) -> None:
-    await db.execute("update account set suspension_warned = $2 where id = $1", account_id, now)
+@query("update account set suspension_warned = $2 where id = $1")
+async def set_warned(db: Queries, account_id: int, now: datetime | None) -> None: ...
 
 
 _LATE = """
@@ -83,19 +79,13 @@ _LATE = """
 """Whether an account owes for invoices of before $1 (UTC)."""
 
 
+@query(f"""
+    select a.id from account a
+    where a.id > $2 and a.parent_id is null and a.canceled is null and a.suspended is null
+        and a.balance > 0 and {_LATE} order by a.id limit $3
+    """)
 async def late(db: Queries, before: datetime, after: int, limit: int) -> list[int]:
     """Accounts, by id, that are billed themselves, not suspended, and owe for older invoices."""
-    rows = await db.fetch(
-        f"""
-        select a.id from account a
-        where a.id > $2 and a.parent_id is null and a.canceled is null and a.suspended is null
-            and a.balance > 0 and {_LATE} order by a.id limit $3
-        """,
-        before,
-        after,
-        limit,
-    )
-    return [row["id"] for row in rows]
 
 
 async def is_late(db: Queries, account_id: int, before: datetime) -> bool:
@@ -105,14 +95,10 @@ async def is_late(db: Queries, account_id: int, before: datetime) -> bool:
     return late
 
 
+@query(f"""
+    select a.id from account a
+    where (a.suspended_for = 'debt' or a.suspension_warned is not null) and not ({_LATE})
+    order by a.id
+    """)
 async def paid(db: Queries, before: datetime) -> list[int]:
     """Accounts that are suspended for a debt, or were warned of it, and have paid."""
-    rows = await db.fetch(
-        f"""
-        select a.id from account a
-        where (a.suspended_for = 'debt' or a.suspension_warned is not null) and not ({_LATE})
-        order by a.id
-        """,
-        before,
-    )
-    return [row["id"] for row in rows]

@@ -8,6 +8,7 @@ from roost.core.entities.kind import EntityKind, ResourceKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing, Part
+from roost.store.query import query
 
 TAGS = Listing(
     record="found.label",
@@ -99,32 +100,21 @@ async def claim(db: Queries, account_id: int, labels: Collection[str]) -> bool:
     return added
 
 
+@query("""
+    select label from tag where account_id = $1 and label = any($2) order by label
+    for key share
+    """)
 async def _hold(db: Queries, account_id: int, labels: Collection[str]) -> set[str]:
     """Those of the labels that are tags, which now cannot be deleted."""
-    rows = await db.fetch(
-        """
-        select label from tag where account_id = $1 and label = any($2) order by label
-        for key share
-        """,
-        account_id,
-        list(labels),
-    )
-    return {row["label"] for row in rows}
 
 
-async def exists(db: Queries, account_id: int, label: str) -> bool:
-    found: bool = await db.fetchval(
-        "select exists (select from tag where account_id = $1 and label = $2)", account_id, label
-    )
-    return found
+@query("select exists (select from tag where account_id = $1 and label = $2)")
+async def exists(db: Queries, account_id: int, label: str) -> bool: ...
 
 
+@query("delete from tag where account_id = $1 and label = $2 returning true")
 async def delete(db: Queries, account_id: int, label: str) -> bool:
     """Whether there was such a tag. It stays on entities, until `remove`; new ones wait."""
-    deleted = await db.fetchval(
-        "delete from tag where account_id = $1 and label = $2 returning true", account_id, label
-    )
-    return deleted is not None
 
 
 async def find_held(

@@ -11,6 +11,7 @@ from roost.core.revocation_queries import CHANNEL
 from roost.core.scopes import Scopes
 from roost.store import Queries, notify
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 TOKENS = Listing(
@@ -130,15 +131,12 @@ async def count_with_lock(db: Queries, user_id: int, now: datetime) -> int:
     return count
 
 
+@query("""
+    select t.id, u.username, t.label, t.prefix, t.scopes, t.created, t.expiry
+    from token t join api_user u on u.id = t.user_id where t.revoked is null order by t.id
+    """)
 async def list_tokens(db: Queries) -> list[TokenRow]:
     """The tokens of all kinds and accounts that are not revoked."""
-    rows = await db.fetch(
-        """
-        select t.id, u.username, t.label, t.prefix, t.scopes, t.created, t.expiry
-        from token t join api_user u on u.id = t.user_id where t.revoked is null order by t.id
-        """
-    )
-    return [TokenRow(**row) for row in rows]
 
 
 async def revoke_token(db: Queries, token_id: int, now: datetime) -> bool:
@@ -153,36 +151,26 @@ async def revoke_token(db: Queries, token_id: int, now: datetime) -> bool:
     return bool(revoked)
 
 
+@query("""
+    update token t set revoked = $2 from api_user u
+    where u.id = t.user_id and u.account_id = $1 and t.revoked is null
+    """)
 async def revoke_all(db: Queries, account_id: int, now: datetime) -> None:
     """The tokens of all kinds of an account's users. The caller tells all processes."""
-    await db.execute(
-        """
-        update token t set revoked = $2 from api_user u
-        where u.id = t.user_id and u.account_id = $1 and t.revoked is null
-        """,
-        account_id,
-        now,
-    )
 
 
+@query("""
+    select label from token
+    where user_id = $1 and id = $2 and kind = 'personal' and revoked is null
+        and (expiry is null or expiry > $3)
+    for update
+    """)
 async def lock(db: Queries, user_id: int, token_id: int, now: datetime) -> str | None:
     """The label of a user's personal token, unless it is over; nobody else changes it now."""
-    label: str | None = await db.fetchval(
-        """
-        select label from token
-        where user_id = $1 and id = $2 and kind = 'personal' and revoked is null
-            and (expiry is null or expiry > $3)
-        for update
-        """,
-        user_id,
-        token_id,
-        now,
-    )
-    return label
 
 
-async def rename(db: Queries, token_id: int, label: str) -> None:
-    await db.execute("update token set label = $2 where id = $1", token_id, label)
+@query("update token set label = $2 where id = $1")
+async def rename(db: Queries, token_id: int, label: str) -> None: ...
 
 
 KEPT = timedelta(days=30)
@@ -251,13 +239,9 @@ async def delete_old_uses(db: Queries, before: datetime, limit: int) -> int:
     return deleted
 
 
+@query("""
+    select exists (select from token t join api_user u on u.id = t.made_by
+        where t.id = $1 and u.restricted)
+    """)
 async def maker_is_restricted(db: Queries, token_id: int) -> bool:
     """Whether a restricted user of the parent made it, a proxy user's token."""
-    restricted: bool = await db.fetchval(
-        """
-        select exists (select from token t join api_user u on u.id = t.made_by
-            where t.id = $1 and u.restricted)
-        """,
-        token_id,
-    )
-    return restricted

@@ -8,6 +8,7 @@ from roost.core.entities.kind import EntityKind
 from roost.resources.transfers.records import TransferStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 TRANSFER = EntityKind(name="entity_transfer", path="/account/service-transfers/{id}")
 
@@ -67,77 +68,53 @@ async def insert(
     )
 
 
-async def lock(db: Queries, token: str) -> TransferFacts | None:
-    row = await db.fetchrow(
-        """
-        select token, account_id, receiver_id, status, expiry, computes from entity_transfer
-        where token = $1 for update
-        """,
-        token,
-    )
-    return None if row is None else TransferFacts(**row)
+@query("""
+    select token, account_id, receiver_id, status, expiry, computes from entity_transfer
+    where token = $1 for update
+    """)
+async def lock(db: Queries, token: str) -> TransferFacts | None: ...
 
 
+@query("""
+    update entity_transfer
+    set status = $2, updated = $3, receiver_id = coalesce($4, receiver_id) where token = $1
+    """)
 async def set_status(
     db: Queries,
     token: str,
     status: TransferStatus,
     now: datetime,
     receiver_id: int | None = None,
-) -> None:
-    await db.execute(
-        """
-        update entity_transfer
-        set status = $2, updated = $3, receiver_id = coalesce($4, receiver_id) where token = $1
-        """,
-        token,
-        status,
-        now,
-        receiver_id,
-    )
+) -> None: ...
 
 
+@query("""
+    select distinct c.id from entity_transfer t, unnest(t.computes) as c (id)
+    where t.account_id = $1 and t.status = 'pending' and c.id = any($2::bigint[]) order by c.id
+    """)
 async def offered(db: Queries, account_id: int, computes: Collection[int]) -> list[int]:
     """Those of the instances that a pending transfer of the account is about."""
-    rows = await db.fetch(
-        """
-        select distinct c.id from entity_transfer t, unnest(t.computes) as c (id)
-        where t.account_id = $1 and t.status = 'pending' and c.id = any($2::bigint[]) order by c.id
-        """,
-        account_id,
-        list(computes),
-    )
-    return [row["id"] for row in rows]
 
 
+@query("""
+    update entity_transfer set status = 'stale', updated = $1
+    where status = 'pending' and expiry <= $1
+    returning token, account_id, receiver_id, status, expiry, computes
+    """)
 async def expire(db: Queries, now: datetime) -> list[TransferFacts]:
     """What nobody has accepted in time is `stale` from now on (UTC)."""
-    rows = await db.fetch(
-        """
-        update entity_transfer set status = 'stale', updated = $1
-        where status = 'pending' and expiry <= $1
-        returning token, account_id, receiver_id, status, expiry, computes
-        """,
-        now,
-    )
-    return [TransferFacts(**row) for row in rows]
 
 
+@query("""
+    with old as (
+        delete from entity_transfer where token in (
+            select token from entity_transfer
+            where status <> 'pending' and updated <= $1 order by updated limit $2)
+        returning token)
+    select count(*) from old
+    """)
 async def delete_old(db: Queries, before: datetime, limit: int) -> int:
     """At most `limit` transfers that ended before a time (UTC); how many it were."""
-    deleted: int = await db.fetchval(
-        """
-        with old as (
-            delete from entity_transfer where token in (
-                select token from entity_transfer
-                where status <> 'pending' and updated <= $1 order by updated limit $2)
-            returning token)
-        select count(*) from old
-        """,
-        before,
-        limit,
-    )
-    return deleted
 
 
 HELD = """

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +22,13 @@ class Factor:
     """Of the last code that was used; older ones are void."""
 
 
+@query("""
+    select tfa_secret as secret, tfa_enabled as enabled, tfa_scratch as scratch,
+        tfa_expiry as expiry, tfa_counter as counter
+    from api_user where id = $1 for update
+    """)
 async def lock(db: Queries, user_id: int) -> Factor:
     """Nobody else uses or changes the factor until the transaction ends."""
-    row = await db.fetchrow(
-        """
-        select tfa_secret as secret, tfa_enabled as enabled, tfa_scratch as scratch,
-            tfa_expiry as expiry, tfa_counter as counter
-        from api_user where id = $1 for update
-        """,
-        user_id,
-    )
-    assert row is not None
-    return Factor(**row)
 
 
 async def save(db: Queries, user_id: int, factor: Factor) -> None:

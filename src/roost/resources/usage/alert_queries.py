@@ -4,22 +4,18 @@ from collections.abc import Collection
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.query import query
 
 Alert = tuple[int, str]
 """An instance, and which of its alerts."""
 
 
+@query("""
+    select distinct account_id from compute_instance where account_id > $1
+    order by account_id limit $2
+    """)
 async def accounts_after(db: Queries, after: int, limit: int) -> list[int]:
     """The next accounts that have instances, by id."""
-    rows = await db.fetch(
-        """
-        select distinct account_id from compute_instance where account_id > $1
-        order by account_id limit $2
-        """,
-        after,
-        limit,
-    )
-    return [row["account_id"] for row in rows]
 
 
 async def begin(

@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 
 from roost.resources.usage.rules import HOUR, STEP, Amounts, Reading, Seen, bucket
 from roost.store import Queries
+from roost.store.query import query
 
 KEPT_STEPS = timedelta(hours=25)
 KEPT_HOURS = timedelta(days=400)
@@ -147,46 +148,29 @@ class Sent:
     bytes_out: int
 
 
+@query("""
+    select coalesce(sum(bytes_in), 0)::bigint as bytes_in,
+        coalesce(sum(bytes_out), 0)::bigint as bytes_out
+    from usage_month where account_id = $1 and month = $3 and compute_id = $2
+    """)
 async def sent_by(db: Queries, account_id: int, compute_id: int, month: date) -> Sent:
     """What an instance sent and received in a month, for as long as it was the account's."""
-    row = await db.fetchrow(
-        """
-        select coalesce(sum(bytes_in), 0)::bigint as bytes_in,
-            coalesce(sum(bytes_out), 0)::bigint as bytes_out
-        from usage_month where account_id = $1 and month = $3 and compute_id = $2
-        """,
-        account_id,
-        compute_id,
-        month,
-    )
-    assert row is not None
-    return Sent(**row)
 
 
+@query("""
+    select compute_id, sum(bytes_out)::bigint as bytes_out from usage_month
+    where account_id = $1 and month = $2 group by compute_id
+    """)
 async def sent_in(db: Queries, account_id: int, month: date) -> dict[int, int]:
     """Bytes that each of its instances sent in a month."""
-    rows = await db.fetch(
-        """
-        select compute_id, sum(bytes_out)::bigint as bytes_out from usage_month
-        where account_id = $1 and month = $2 group by compute_id
-        """,
-        account_id,
-        month,
-    )
-    return {row["compute_id"]: row["bytes_out"] for row in rows}
 
 
+@query("""
+    select region, sum(bytes_out)::bigint as bytes_out from usage_month
+    where account_id = $1 and month = $2 group by region
+    """)
 async def sent_from(db: Queries, account_id: int, month: date) -> dict[str, int]:
     """Bytes that its instances sent from each region, those too that are gone or have moved."""
-    rows = await db.fetch(
-        """
-        select region, sum(bytes_out)::bigint as bytes_out from usage_month
-        where account_id = $1 and month = $2 group by region
-        """,
-        account_id,
-        month,
-    )
-    return {row["region"]: row["bytes_out"] for row in rows}
 
 
 async def senders(db: Queries, month: date) -> list[int]:
@@ -243,21 +227,15 @@ async def delete_old_hours(db: Queries, before: datetime, limit: int) -> int:
     return await _delete_old(db, HOUR, before, limit)
 
 
-async def _delete_old(db: Queries, step: int, before: datetime, limit: int) -> int:
-    deleted: int = await db.fetchval(
-        """
-        with old as (
-            delete from usage_amount where ctid = any(array(
-                select ctid from usage_amount where step = $1 and at <= $2
-                order by at limit $3))
-            returning 1)
-        select count(*) from old
-        """,
-        step,
-        before,
-        limit,
-    )
-    return deleted
+@query("""
+    with old as (
+        delete from usage_amount where ctid = any(array(
+            select ctid from usage_amount where step = $1 and at <= $2
+            order by at limit $3))
+        returning 1)
+    select count(*) from old
+    """)
+async def _delete_old(db: Queries, step: int, before: datetime, limit: int) -> int: ...
 
 
 def _series(amount: str) -> str:
@@ -273,13 +251,9 @@ def _transposed(width: int, rows: Sequence[tuple[object, ...]]) -> list[list[obj
     return [[row[index] for row in rows] for index in range(width)]
 
 
+@query("""
+    select account_id, sum(bytes_out)::bigint as sent from usage_month
+    where month = $1 group by 1
+    """)
 async def traffic_by_account(db: Queries, month: date) -> dict[int, int]:
     """Bytes that the instances of accounts sent by public addresses in the month that begins so."""
-    rows = await db.fetch(
-        """
-        select account_id, sum(bytes_out)::bigint as sent from usage_month
-        where month = $1 group by 1
-        """,
-        month,
-    )
-    return {row["account_id"]: row["sent"] for row in rows}

@@ -12,6 +12,7 @@ from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.users.rules import CHILD_ACCESS, KINDS, RIGHTS, UserFacts
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 USERS = Listing(
     record="""
@@ -41,81 +42,55 @@ _SELECT = """
 """
 
 
+@query(f"{_SELECT} where account_id = $1 and username = $2")
 async def find(db: Queries, account_id: int, username: str) -> UserFacts | None:
     """One of the account's users."""
-    row = await db.fetchrow(
-        f"{_SELECT} where account_id = $1 and username = $2", account_id, username
-    )
-    return None if row is None else UserFacts(**row)
 
 
-async def find_by_id(db: Queries, user_id: int) -> UserFacts | None:
-    row = await db.fetchrow(f"{_SELECT} where id = $1", user_id)
-    return None if row is None else UserFacts(**row)
+@query(f"{_SELECT} where id = $1")
+async def find_by_id(db: Queries, user_id: int) -> UserFacts | None: ...
 
 
+@query("""
+    select exists (select from api_user where account_id = $1 and id <> $2
+        and not restricted and user_type <> 'proxy')
+    """)
 async def has_other_unrestricted(db: Queries, account_id: int, user_id: int) -> bool:
     """Whether the account keeps an unrestricted user of its own without this one."""
-    found: bool = await db.fetchval(
-        """
-        select exists (select from api_user where account_id = $1 and id <> $2
-            and not restricted and user_type <> 'proxy')
-        """,
-        account_id,
-        user_id,
-    )
-    return found
 
 
+@query("""
+    update api_user set username = coalesce($2, username), email = coalesce($3, email),
+        restricted = coalesce($4, restricted)
+    where id = $1
+    """)
 async def update(
     db: Queries, user_id: int, username: str | None, email: str | None, restricted: bool | None
 ) -> None:
     """Change what is not None. asyncpg.UniqueViolationError for a name that is taken."""
-    await db.execute(
-        """
-        update api_user set username = coalesce($2, username), email = coalesce($3, email),
-            restricted = coalesce($4, restricted)
-        where id = $1
-        """,
-        user_id,
-        username,
-        email,
-        restricted,
-    )
 
 
+@query("update api_user set account_access = $2, rights = $3 where id = $1")
 async def set_global_grants(
     db: Queries, user_id: int, account_access: Permission | None, rights: list[str]
 ) -> None:
     """Replace what the user may do with the account as a whole."""
-    await db.execute(
-        "update api_user set account_access = $2, rights = $3 where id = $1",
-        user_id,
-        account_access,
-        rights,
-    )
 
 
+@query("delete from api_user where id = $1")
 async def delete(db: Queries, user_id: int) -> None:
     """With all that is the user's: tokens, keys, grants, sessions, devices, consents."""
-    await db.execute("delete from api_user where id = $1", user_id)
 
 
+@query("""
+    update api_user set password_hash = $2, password_created = $3
+    where lower(username) = lower($1) and user_type <> 'proxy' returning id
+    """)
 async def set_password(db: Queries, username: str, hashed: str, now: datetime) -> int | None:
     """Replace the password; sessions from before end, as they are older than it. The user's id.
 
     None when nobody of this name can log in: proxy users only act by tokens.
     """
-    user_id: int | None = await db.fetchval(
-        """
-        update api_user set password_hash = $2, password_created = $3
-        where lower(username) = lower($1) and user_type <> 'proxy' returning id
-        """,
-        username,
-        hashed,
-        now,
-    )
-    return user_id
 
 
 _RIGHTS = ", ".join(f"'{right}' = any(u.rights) as {right}" for right in RIGHTS)

@@ -3,6 +3,7 @@
 from roost.core.grant_queries import granted_sql
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 _ATTACHED = f"""
     select distinct i.id from compute_interface f
@@ -24,18 +25,12 @@ VLANS = Listing(
 """Scope: the account, and the user who needs grants on instances."""
 
 
+@query("""
+    select exists (
+        select from compute_instance i
+        join compute_config c on c.compute_id = i.id
+        join compute_interface f on f.config_id = c.id
+        where i.account_id = $1 and i.region = $2 and f.purpose = 'vlan' and f.label = $3)
+    """)
 async def is_attached(db: Queries, account_id: int, region: str, label: str) -> bool:
     """Whether a config of the account's instances has an interface to it."""
-    found: bool = await db.fetchval(
-        """
-        select exists (
-            select from compute_instance i
-            join compute_config c on c.compute_id = i.id
-            join compute_interface f on f.config_id = c.id
-            where i.account_id = $1 and i.region = $2 and f.purpose = 'vlan' and f.label = $3)
-        """,
-        account_id,
-        region,
-        label,
-    )
-    return found

@@ -2,6 +2,7 @@
 
 from roost.core.hosts.holdings import Held
 from roost.store import Queries
+from roost.store.query import query
 
 
 async def by_host(db: Queries) -> dict[str, Held]:
@@ -18,14 +19,9 @@ async def regions_of(db: Queries, host: str) -> list[str]:
     return [row["region"] for row in await db.fetch(sql, host)]
 
 
+@query("""
+    with given as (update volume set host = $2 where host = $1 returning 1)
+    select count(*) from given
+    """)
 async def give(db: Queries, host: str, other: str) -> int:
     """All volumes of a host are another one's; how many."""
-    count: int = await db.fetchval(
-        """
-        with given as (update volume set host = $2 where host = $1 returning 1)
-        select count(*) from given
-        """,
-        host,
-        other,
-    )
-    return count

@@ -2,6 +2,7 @@
 
 from roost.core.listed_queries import ACCOUNT, Listed, contains
 from roost.store import Queries
+from roost.store.query import query
 
 VOLUMES = Listed(
     name="volume",
@@ -31,7 +32,6 @@ VOLUMES = Listed(
 )
 
 
+@query("select account_id, sum(size)::bigint as size from volume group by 1")
 async def by_account(db: Queries) -> dict[int, int]:
     """GiB of all volumes of accounts that have any."""
-    rows = await db.fetch("select account_id, sum(size)::bigint as size from volume group by 1")
-    return {row["account_id"]: row["size"] for row in rows}

@@ -18,6 +18,7 @@ from roost.resources.volumes.engine import VolumeSpec
 from roost.resources.volumes.records import VolumeStatus
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 VOLUMES = Listing(
@@ -137,28 +138,23 @@ async def lock_any(db: Queries, volume_id: int) -> VolumeFacts | None:
     return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for no key update", volume_id))
 
 
+@query(f"{_FACTS} where id > $1 order by id limit $2")
 async def all_of_them(db: Queries, after: int, limit: int) -> list[VolumeFacts]:
     """The next ones of all regions, by id."""
-    rows = await db.fetch(f"{_FACTS} where id > $1 order by id limit $2", after, limit)
-    return [VolumeFacts(**row) for row in rows]
 
 
+@query(f"{_FACTS} where region = $1 and host = $2 and id > $3 order by id limit $4")
 async def on_host(db: Queries, region: str, host: str, after: int, limit: int) -> list[VolumeFacts]:
     """The next ones of the region that are on a host, by id."""
-    sql = f"{_FACTS} where region = $1 and host = $2 and id > $3 order by id limit $4"
-    rows = await db.fetch(sql, region, host, after, limit)
-    return [VolumeFacts(**row) for row in rows]
 
 
+@query(f"{_FACTS} where compute_id = $1 order by id")
 async def of_instance(db: Queries, compute_id: int) -> list[VolumeFacts]:
     """All that are attached to it, also those that are still being made, by id."""
-    rows = await db.fetch(f"{_FACTS} where compute_id = $1 order by id", compute_id)
-    return [VolumeFacts(**row) for row in rows]
 
 
-async def regions_in_use(db: Queries) -> list[str]:
-    rows = await db.fetch("select distinct region from volume order by region")
-    return [row["region"] for row in rows]
+@query("select distinct region from volume order by region")
+async def regions_in_use(db: Queries) -> list[str]: ...
 
 
 async def update(
@@ -252,9 +248,9 @@ async def set_status(
     )
 
 
+@query("update volume set made = true where id = $1")
 async def set_made(db: Queries, volume_id: int) -> None:
     """The engine holds it."""
-    await db.execute("update volume set made = true where id = $1", volume_id)
 
 
 async def set_region(db: Queries, volume_id: int, region: str, now: datetime) -> None:
@@ -267,14 +263,14 @@ async def set_region(db: Queries, volume_id: int, region: str, now: datetime) ->
     )
 
 
+@query("update volume set host = $2 where id = $1")
 async def set_host(db: Queries, volume_id: int, host: str) -> None:
     """Its data are there from now on."""
-    await db.execute("update volume set host = $2 where id = $1", volume_id, host)
 
 
+@query("update volume set size = $2 where id = $1")
 async def set_size(db: Queries, volume_id: int, size: int) -> None:
     """GiB"""
-    await db.execute("update volume set size = $2 where id = $1", volume_id, size)
 
 
 async def attach(
@@ -304,9 +300,9 @@ async def detach(db: Queries, volume_id: int, compute_id: int, now: datetime) ->
     )
 
 
+@query("update volume set deleting = true, source_id = null where id = $1")
 async def set_deleting(db: Queries, volume_id: int) -> None:
     """From now on nobody sees it."""
-    await db.execute("update volume set deleting = true, source_id = null where id = $1", volume_id)
 
 
 async def undelete(db: Queries, volume_id: int, now: datetime) -> None:
@@ -331,9 +327,9 @@ async def undelete(db: Queries, volume_id: int, now: datetime) -> None:
     )
 
 
+@query("delete from volume where id = $1")
 async def delete(db: Queries, volume_id: int) -> None:
     """Grants on it and slots that name it go with the row."""
-    await db.execute("delete from volume where id = $1", volume_id)
 
 
 async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
@@ -342,12 +338,9 @@ async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
     return [(row["region"], row["engine"]) for row in rows]
 
 
+@query("select region, sum(size)::bigint << 30 as size from volume group by region")
 async def promised_disk(db: Queries) -> dict[str, int]:
     """Bytes of all volumes by region."""
-    rows = await db.fetch(
-        "select region, sum(size)::bigint << 30 as size from volume group by region"
-    )
-    return {row["region"]: row["size"] for row in rows}
 
 
 CHARGED = Billable(

@@ -13,6 +13,7 @@ from roost.resources.compute.records import VpcAddressRow
 from roost.resources.vpcs.queries import Usage
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 _NAT = nats_of("$1", "$2::text")
 
@@ -81,15 +82,9 @@ async def of_instance(db: Queries, compute_id: int) -> list[VpcAddressRow]:
     return _ROWS.validate_python(map(dict, await db.fetch(_OF_INSTANCE, compute_id)))
 
 
+@query("select id, host(address) as address, ip_ranges from compute_interface where vpc_id = $1")
 async def usages(db: Queries, vpc_id: int) -> list[Usage]:
     """What interfaces have in a VPC."""
-    rows = await db.fetch(
-        """
-        select id, host(address) as address, ip_ranges from compute_interface where vpc_id = $1
-        """,
-        vpc_id,
-    )
-    return [Usage(**row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,52 +97,38 @@ class Held:
     ip_ranges: Sequence[str]
 
 
+@query("""
+    select distinct c.compute_id, host(f.address) as address, host(f.nat_1_1) as nat,
+        f.ip_ranges
+    from compute_interface f join compute_config c on c.id = f.config_id
+    where f.vpc_id = $1 and f.address is not null order by 1, 2
+    """)
 async def held_in(db: Queries, vpc_id: int) -> list[Held]:
     """What instances have in a VPC by any of their configs."""
-    rows = await db.fetch(
-        """
-        select distinct c.compute_id, host(f.address) as address, host(f.nat_1_1) as nat,
-            f.ip_ranges
-        from compute_interface f join compute_config c on c.id = f.config_id
-        where f.vpc_id = $1 and f.address is not null order by 1, 2
-        """,
-        vpc_id,
-    )
-    return [Held(**row) for row in rows]
 
 
+@query("""
+    update compute_interface f
+    set vpc_id = null, subnet_id = null, address = null, nat_1_1 = null, ip_ranges = '{}'
+    from compute_config c join compute_instance i on i.id = c.compute_id
+    where c.id = f.config_id and i.status = 'deleting'
+        and f.vpc_id = $1 and ($2::bigint is null or f.subnet_id = $2)
+    """)
 async def release_deleted(db: Queries, vpc_id: int, subnet_id: int | None = None) -> None:
     """Interfaces of instances that are being deleted are in a VPC, or in one of its subnets, no
     more."""
-    await db.execute(
-        """
-        update compute_interface f
-        set vpc_id = null, subnet_id = null, address = null, nat_1_1 = null, ip_ranges = '{}'
-        from compute_config c join compute_instance i on i.id = c.compute_id
-        where c.id = f.config_id and i.status = 'deleting'
-            and f.vpc_id = $1 and ($2::bigint is null or f.subnet_id = $2)
-        """,
-        vpc_id,
-        subnet_id,
-    )
 
 
+@query("""
+    select exists (select from compute_interface
+        where vpc_id = $1 and ($2::bigint is null or subnet_id = $2))
+    """)
 async def is_used(db: Queries, vpc_id: int, subnet_id: int | None = None) -> bool:
     """Whether an interface is in a VPC, or in one of its subnets."""
-    found: bool = await db.fetchval(
-        """
-        select exists (select from compute_interface
-            where vpc_id = $1 and ($2::bigint is null or subnet_id = $2))
-        """,
-        vpc_id,
-        subnet_id,
-    )
-    return found
 
 
-async def nat_of(db: Queries, compute_id: int, address: str) -> Nat | None:
-    row = await db.fetchrow(_NAT, compute_id, address)
-    return None if row is None else Nat(**row)
+@query(_NAT)
+async def nat_of(db: Queries, compute_id: int, address: str) -> Nat | None: ...
 
 
 async def natted(db: Queries, compute_ids: Collection[int]) -> set[tuple[int, str]]:

@@ -13,6 +13,7 @@ from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.compute.configs.queries import ACTIVE
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 _COMPUTES = f"""
     (select coalesce(json_agg(row_to_json(one) order by one.id), '[]') from (
@@ -107,73 +108,46 @@ async def insert(
     return vpc_id
 
 
+@query("""
+    insert into vpc_subnet (vpc_id, label, ipv4, created, updated)
+    values ($1, $2, $3::text::cidr, $4, $4) on conflict (vpc_id, label) do nothing returning id
+    """)
 async def insert_subnet(
     db: Queries, vpc_id: int, label: str, ipv4: str, now: datetime
 ) -> int | None:
     """The id of a new subnet; None when the VPC has one of this label."""
-    subnet_id: int | None = await db.fetchval(
-        """
-        insert into vpc_subnet (vpc_id, label, ipv4, created, updated)
-        values ($1, $2, $3::text::cidr, $4, $4) on conflict (vpc_id, label) do nothing returning id
-        """,
-        vpc_id,
-        label,
-        ipv4,
-        now,
-    )
-    return subnet_id
 
 
+@query("select id, label, region from vpc where account_id = $1 and id = $2 for no key update")
 async def lock(db: Queries, account_id: int, vpc_id: int) -> VpcFacts | None:
     """One of the account's, in which nobody else changes anything until the end of the
     transaction."""
-    row = await db.fetchrow(
-        """
-        select id, label, region from vpc where account_id = $1 and id = $2 for no key update
-        """,
-        account_id,
-        vpc_id,
-    )
-    return None if row is None else VpcFacts(**row)
 
 
+@query("""
+    select id, label, region from vpc
+    where account_id = $1 and id in (
+        select vpc_id from vpc_subnet where id = any($2::bigint[]))
+    order by id for no key update
+    """)
 async def lock_all_of(db: Queries, account_id: int, subnets: Collection[int]) -> list[VpcFacts]:
     """Those of the account's that have any of the subnets, by id."""
-    rows = await db.fetch(
-        """
-        select id, label, region from vpc
-        where account_id = $1 and id in (
-            select vpc_id from vpc_subnet where id = any($2::bigint[]))
-        order by id for no key update
-        """,
-        account_id,
-        list(subnets),
-    )
-    return [VpcFacts(**row) for row in rows]
 
 
-async def exists(db: Queries, account_id: int, vpc_id: int) -> bool:
-    found: bool = await db.fetchval(
-        "select exists (select from vpc where account_id = $1 and id = $2)", account_id, vpc_id
-    )
-    return found
+@query("select exists (select from vpc where account_id = $1 and id = $2)")
+async def exists(db: Queries, account_id: int, vpc_id: int) -> bool: ...
 
 
+@query("select label from vpc where id = $1")
 async def label_of(db: Queries, vpc_id: int) -> str:
     """Of one that exists."""
-    label: str = await db.fetchval("select label from vpc where id = $1", vpc_id)
-    return label
 
 
+@query("""
+    select id, vpc_id, label, ipv4 from vpc_subnet where vpc_id = any($1::bigint[]) order by id
+    """)
 async def subnets_of(db: Queries, vpc_ids: Collection[int]) -> list[SubnetFacts]:
     """By id."""
-    rows = await db.fetch(
-        """
-        select id, vpc_id, label, ipv4 from vpc_subnet where vpc_id = any($1::bigint[]) order by id
-        """,
-        list(vpc_ids),
-    )
-    return [SubnetFacts(**row) for row in rows]
 
 
 async def owners(db: Queries, account_id: int, subnets: Collection[int]) -> dict[int, SubnetFacts]:
@@ -189,6 +163,11 @@ async def owners(db: Queries, account_id: int, subnets: Collection[int]) -> dict
     return {row["id"]: SubnetFacts(**row) for row in rows}
 
 
+@query("""
+    update vpc set label = coalesce($2, label), description = coalesce($3, description),
+        updated = $4
+    where id = $1 and (label <> $2 or description <> $3) returning true
+    """)
 async def update(
     db: Queries, vpc_id: int, label: str | None, description: str | None, now: datetime
 ) -> bool:
@@ -196,34 +175,20 @@ async def update(
 
     asyncpg.UniqueViolationError for a label that is taken.
     """
-    changed = await db.fetchval(
-        """
-        update vpc set label = coalesce($2, label), description = coalesce($3, description),
-            updated = $4
-        where id = $1 and (label <> $2 or description <> $3) returning true
-        """,
-        vpc_id,
-        label,
-        description,
-        now,
-    )
-    return changed is not None
 
 
+@query("update vpc_subnet set label = $2, updated = $3 where id = $1")
 async def rename_subnet(db: Queries, subnet_id: int, label: str, now: datetime) -> None:
     """asyncpg.UniqueViolationError for a label that is taken."""
-    await db.execute(
-        "update vpc_subnet set label = $2, updated = $3 where id = $1", subnet_id, label, now
-    )
 
 
+@query("delete from vpc where id = $1")
 async def delete(db: Queries, vpc_id: int) -> None:
     """With its subnets and the grants on it."""
-    await db.execute("delete from vpc where id = $1", vpc_id)
 
 
-async def delete_subnet(db: Queries, subnet_id: int) -> None:
-    await db.execute("delete from vpc_subnet where id = $1", subnet_id)
+@query("delete from vpc_subnet where id = $1")
+async def delete_subnet(db: Queries, subnet_id: int) -> None: ...
 
 
 def subnet_entity(vpc_id: int, subnet_id: int, label: str) -> Entity:

@@ -8,6 +8,7 @@ from roost.resources.compute.backups.records import BackupStatus, BackupType
 from roost.resources.compute.backups.rules import Kept
 from roost.store import Queries
 from roost.store.paging import Listing
+from roost.store.query import query
 
 _UNFINISHED = "('pending', 'running', 'needsPostProcessing')"
 
@@ -78,17 +79,13 @@ async def insert(db: Queries, new: NewBackup, now: datetime) -> int:
     return backup_id
 
 
+@query("""
+    select b.id, b.compute_id, i.account_id, b.type, b.status, b.region, b.engine, b.configs,
+        b.disks
+    from compute_backup b join compute_instance i on i.id = b.compute_id where b.id = $1
+    """)
 async def find(db: Queries, backup_id: int) -> BackupFacts | None:
     """A backup of any account."""
-    row = await db.fetchrow(
-        """
-        select b.id, b.compute_id, i.account_id, b.type, b.status, b.region, b.engine, b.configs,
-            b.disks
-        from compute_backup b join compute_instance i on i.id = b.compute_id where b.id = $1
-        """,
-        backup_id,
-    )
-    return None if row is None else BackupFacts(**row)
 
 
 async def find_all(db: Queries, account_id: int, ids: Collection[int]) -> dict[int, BackupFacts]:
@@ -106,27 +103,23 @@ async def find_all(db: Queries, account_id: int, ids: Collection[int]) -> dict[i
     return {row["id"]: BackupFacts(**row) for row in rows}
 
 
+@query(f"""
+    with b as (
+        select b.*, {BACKUPS.record_text}::json as record
+        from compute_backup b where b.compute_id = $1
+    )
+    select json_build_object(
+        'automatic', (select coalesce(json_agg(record order by id desc), '[]')
+            from b where type = 'auto'),
+        'snapshot', json_build_object(
+            'current', (select record from b
+                where type = 'snapshot' and status not in {_UNFINISHED}
+                order by status = 'successful' desc, id desc limit 1),
+            'in_progress', (select record from b
+                where type = 'snapshot' and status in {_UNFINISHED} limit 1)))
+    """)  # noqa: S608 - constants
 async def all_of(db: Queries, compute_id: int) -> str:
     """The record of all backups: automatic ones from the newest on, and snapshots."""
-    found: str = await db.fetchval(
-        f"""
-        with b as (
-            select b.*, {BACKUPS.record_text}::json as record
-            from compute_backup b where b.compute_id = $1
-        )
-        select json_build_object(
-            'automatic', (select coalesce(json_agg(record order by id desc), '[]')
-                from b where type = 'auto'),
-            'snapshot', json_build_object(
-                'current', (select record from b
-                    where type = 'snapshot' and status not in {_UNFINISHED}
-                    order by status = 'successful' desc, id desc limit 1),
-                'in_progress', (select record from b
-                    where type = 'snapshot' and status in {_UNFINISHED} limit 1)))
-        """,  # noqa: S608 - constants
-        compute_id,
-    )
-    return found
 
 
 async def set_status(db: Queries, backup_id: int, status: BackupStatus, now: datetime) -> None:
@@ -143,14 +136,9 @@ async def set_status(db: Queries, backup_id: int, status: BackupStatus, now: dat
     )
 
 
+@query("update compute_backup set configs = $2, disks = $3 where id = $1")
 async def set_content(db: Queries, backup_id: int, configs: str, disks: str) -> None:
     """What is going to be saved: JSON of SavedConfig and SavedDisk."""
-    await db.execute(
-        "update compute_backup set configs = $2, disks = $3 where id = $1",
-        backup_id,
-        configs,
-        disks,
-    )
 
 
 async def set_failed(db: Queries, backup_id: int, now: datetime) -> None:
@@ -178,17 +166,12 @@ async def set_success(db: Queries, backup_id: int, now: datetime) -> None:
     )
 
 
+@query(f"""
+    select id from compute_backup
+    where compute_id = $1 and id <> $2 and type = 'snapshot' and status not in {_UNFINISHED}
+    """)  # noqa: S608 - a constant
 async def finished_snapshots(db: Queries, compute_id: int, but: int) -> list[int]:
     """All save one."""
-    rows = await db.fetch(
-        f"""
-        select id from compute_backup
-        where compute_id = $1 and id <> $2 and type = 'snapshot' and status not in {_UNFINISHED}
-        """,  # noqa: S608 - a constant
-        compute_id,
-        but,
-    )
-    return [row["id"] for row in rows]
 
 
 async def finished_automatic(
@@ -207,68 +190,44 @@ async def finished_automatic(
     return whole, [row["id"] for row in rows if row["status"] != "successful"]
 
 
-async def created(db: Queries, backup_id: int) -> datetime:
-    when: datetime = await db.fetchval(
-        "select created from compute_backup where id = $1", backup_id
-    )
-    return when
+@query("select created from compute_backup where id = $1")
+async def created(db: Queries, backup_id: int) -> datetime: ...
 
 
+@query("""
+    select b.id, b.status from compute_backup b join compute_instance i on i.id = b.compute_id
+    where b.region = $1 and i.host = $2 and b.id > $3 order by b.id limit $4
+    """)
 async def on_host(
     db: Queries, region: str, host: str, after: int, limit: int
 ) -> dict[int, BackupStatus]:
     """The status of the next ones of the region whose instance is on a host, by id."""
-    rows = await db.fetch(
-        """
-        select b.id, b.status from compute_backup b join compute_instance i on i.id = b.compute_id
-        where b.region = $1 and i.host = $2 and b.id > $3 order by b.id limit $4
-        """,
-        region,
-        host,
-        after,
-        limit,
-    )
-    return {row["id"]: row["status"] for row in rows}
 
 
+@query("""
+    select backups_enabled or exists (select from compute_backup b where b.compute_id = i.id)
+    from compute_instance i where i.id = $1
+    """)
 async def has_any(db: Queries, compute_id: int) -> bool:
     """Whether the instance is backed up, or has been."""
-    found: bool = await db.fetchval(
-        """
-        select backups_enabled or exists (select from compute_backup b where b.compute_id = i.id)
-        from compute_instance i where i.id = $1
-        """,
-        compute_id,
-    )
-    return found
 
 
-async def is_enabled(db: Queries, compute_id: int) -> bool:
-    enabled: bool = await db.fetchval(
-        "select backups_enabled from compute_instance where id = $1", compute_id
-    )
-    return enabled
+@query("select backups_enabled from compute_instance where id = $1")
+async def is_enabled(db: Queries, compute_id: int) -> bool: ...
 
 
+@query("select backup_day from compute_instance where id = $1")
 async def week_day(db: Queries, compute_id: int) -> str | None:
     """The day whose backups are kept for longer, when one was chosen."""
-    day: str | None = await db.fetchval(
-        "select backup_day from compute_instance where id = $1", compute_id
-    )
-    return day
 
 
+@query("""
+    update compute_instance set backups_enabled = true, backup_day = 'Scheduling',
+        backup_window = 'Scheduling'
+    where id = $1 and not backups_enabled returning true
+    """)
 async def enable(db: Queries, compute_id: int) -> bool:
     """False when they were enabled before."""
-    enabled = await db.fetchval(
-        """
-        update compute_instance set backups_enabled = true, backup_day = 'Scheduling',
-            backup_window = 'Scheduling'
-        where id = $1 and not backups_enabled returning true
-        """,
-        compute_id,
-    )
-    return enabled is not None
 
 
 async def set_schedule(
@@ -290,20 +249,14 @@ async def set_schedule(
     return changed is not None
 
 
+@query("update compute_instance set backups_enabled = $2 where id = $1")
 async def set_enabled(db: Queries, compute_id: int, enabled: bool) -> None:
     """Leaves the schedule as it is."""
-    await db.execute(
-        "update compute_instance set backups_enabled = $2 where id = $1", compute_id, enabled
-    )
 
 
+@query("update compute_instance set config_id = $2 where id = $1 and config_id is null")
 async def remember_boot(db: Queries, compute_id: int, config_id: int) -> None:
     """The config that a boot without one takes, unless there is one already."""
-    await db.execute(
-        "update compute_instance set config_id = $2 where id = $1 and config_id is null",
-        compute_id,
-        config_id,
-    )
 
 
 async def forget(db: Queries, compute_id: int) -> None:
@@ -320,24 +273,18 @@ async def forget(db: Queries, compute_id: int) -> None:
     )
 
 
+@query("""
+    select i.id from compute_instance i
+    where i.backups_enabled
+        and (i.backup_window = $1 or (i.backup_window = 'Scheduling' and i.id % 12 = $2))
+        and i.status in ('running', 'offline')
+        and exists (select from compute_disk d where d.compute_id = i.id and d.made)
+        and not exists (select from compute_backup b
+            where b.compute_id = i.id and b.type = 'auto' and b.created >= $3)
+    order by i.id
+    """)
 async def due(db: Queries, window: str, number: int, opened: datetime) -> list[int]:
     """Instances whose window is open and that have had no automatic backup in it.
 
     Where no window was chosen, the id gives one of the twelve.
     """
-    rows = await db.fetch(
-        """
-        select i.id from compute_instance i
-        where i.backups_enabled
-            and (i.backup_window = $1 or (i.backup_window = 'Scheduling' and i.id % 12 = $2))
-            and i.status in ('running', 'offline')
-            and exists (select from compute_disk d where d.compute_id = i.id and d.made)
-            and not exists (select from compute_backup b
-                where b.compute_id = i.id and b.type = 'auto' and b.created >= $3)
-        order by i.id
-        """,
-        window,
-        number,
-        opened,
-    )
-    return [row["id"] for row in rows]

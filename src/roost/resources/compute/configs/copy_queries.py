@@ -9,6 +9,7 @@ from roost.resources.compute.configs.records import Helpers, RunLevel, VirtMode
 from roost.resources.compute.engine import Slot
 from roost.resources.compute.interface_bodies import Purpose
 from roost.store import Queries
+from roost.store.query import query
 
 
 class SavedInterface(BaseModel):
@@ -111,5 +112,5 @@ async def write(
     return ids
 
 
-async def delete_all(db: Queries, compute_id: int) -> None:
-    await db.execute("delete from compute_config where compute_id = $1", compute_id)
+@query("delete from compute_config where compute_id = $1")
+async def delete_all(db: Queries, compute_id: int) -> None: ...

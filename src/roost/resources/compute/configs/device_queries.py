@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from roost.resources.compute.configs.queries import SlotFacts
 from roost.resources.compute.engine import SLOTS, Slot
 from roost.store import Queries
+from roost.store.query import query
 
 
+@query("select slot from compute_config_device where config_id = $1 order by slot")
 async def slots_taken(db: Queries, config_id: int) -> list[Slot]:
     """Where the config has something."""
-    rows = await db.fetch(
-        "select slot from compute_config_device where config_id = $1 order by slot", config_id
-    )
-    return [row["slot"] for row in rows]
 
 
 async def set_devices(db: Queries, config_id: int, devices: Sequence[SlotFacts]) -> None:
@@ -63,59 +61,41 @@ async def add_volume(db: Queries, config_id: int, volume_id: int) -> bool:
     return slot is not None
 
 
+@query("""
+    delete from compute_config_device d using compute_config c
+    where c.id = d.config_id and c.compute_id = $1 and d.volume_id = $2
+    """)
 async def remove_volume(db: Queries, compute_id: int, volume_id: int) -> None:
     """Take a volume from all configs of an instance."""
-    await db.execute(
-        """
-        delete from compute_config_device d using compute_config c
-        where c.id = d.config_id and c.compute_id = $1 and d.volume_id = $2
-        """,
-        compute_id,
-        volume_id,
-    )
 
 
+@query("""
+    select coalesce(bool_or(i.rescued or c.id = i.config_id), $3)
+    from compute_instance i
+    join compute_config c on c.compute_id = i.id
+    join compute_config_device d on d.config_id = c.id
+    where i.id = $1 and d.volume_id = $2
+    """)
 async def boots_with(db: Queries, compute_id: int, volume_id: int, unnamed: bool = True) -> bool:
     """Whether a guest that runs has the volume: the config of its boot names it, or none does.
 
     The rescue system has all volumes of its instance. `unnamed` is the answer when none does.
     """
-    has: bool = await db.fetchval(
-        """
-        select coalesce(bool_or(i.rescued or c.id = i.config_id), $3)
-        from compute_instance i
-        join compute_config c on c.compute_id = i.id
-        join compute_config_device d on d.config_id = c.id
-        where i.id = $1 and d.volume_id = $2
-        """,
-        compute_id,
-        volume_id,
-        unnamed,
-    )
-    return has
 
 
+@query("""
+    select c.compute_id, d.config_id, d.volume_id
+    from compute_config_device d join compute_config c on c.id = d.config_id
+    where d.volume_id = any($1) order by d.volume_id, d.config_id
+    """)
 async def volume_slots(db: Queries, volume_ids: Sequence[int]) -> list[VolumeSlot]:
     """Slots that name any of the volumes."""
-    rows = await db.fetch(
-        """
-        select c.compute_id, d.config_id, d.volume_id
-        from compute_config_device d join compute_config c on c.id = d.config_id
-        where d.volume_id = any($1) order by d.volume_id, d.config_id
-        """,
-        volume_ids,
-    )
-    return [VolumeSlot(**row) for row in rows]
 
 
+@query("""
+    select distinct d.volume_id from compute_config_device d
+    join compute_config c on c.id = d.config_id
+    where c.compute_id = $1 and d.volume_id is not null
+    """)
 async def volumes_with_slot(db: Queries, compute_id: int) -> set[int]:
     """The volumes that some config of the instance names."""
-    rows = await db.fetch(
-        """
-        select distinct d.volume_id from compute_config_device d
-        join compute_config c on c.id = d.config_id
-        where c.compute_id = $1 and d.volume_id is not null
-        """,
-        compute_id,
-    )
-    return {row["volume_id"] for row in rows}

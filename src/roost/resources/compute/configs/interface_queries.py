@@ -14,6 +14,7 @@ from roost.resources.compute.configs.interface_rules import (
 from roost.resources.compute.interface_bodies import Interface, Purpose
 from roost.resources.compute.neighbours import Place
 from roost.store import Queries
+from roost.store.query import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +33,14 @@ class InterfaceFacts:
     ip_ranges: Sequence[str] = ()
 
 
+@query("""
+    select id, purpose, label, ipam_address, "primary", subnet_id, host(address) as address,
+        host(nat_1_1) as nat_1_1, ip_ranges
+    from compute_interface
+    where config_id = $1 order by position
+    """)
 async def of_config(db: Queries, config_id: int) -> list[InterfaceFacts]:
     """In their order."""
-    rows = await db.fetch(
-        """
-        select id, purpose, label, ipam_address, "primary", subnet_id, host(address) as address,
-            host(nat_1_1) as nat_1_1, ip_ranges
-        from compute_interface
-        where config_id = $1 order by position
-        """,
-        config_id,
-    )
-    return [InterfaceFacts(**row) for row in rows]
 
 
 async def records(db: Queries, listing_record: str, config_id: int) -> str:
@@ -74,8 +71,8 @@ async def add(db: Queries, config_id: int, interface: Interface, place: Place | 
     return interface_id
 
 
-async def remove_all(db: Queries, config_id: int) -> None:
-    await db.execute("delete from compute_interface where config_id = $1", config_id)
+@query("delete from compute_interface where config_id = $1")
+async def remove_all(db: Queries, config_id: int) -> None: ...
 
 
 async def write_all(
@@ -109,22 +106,17 @@ async def move(db: Queries, interface_id: int, place: Place) -> None:
     )
 
 
-async def set_primary(db: Queries, interface_id: int, primary: bool) -> None:
-    await db.execute(
-        'update compute_interface set "primary" = $2 where id = $1', interface_id, primary
-    )
+@query('update compute_interface set "primary" = $2 where id = $1')
+async def set_primary(db: Queries, interface_id: int, primary: bool) -> None: ...
 
 
+@query("""
+    update compute_interface f set position = o.position
+    from unnest($1::bigint[]) with ordinality as o (id, position) where f.id = o.id
+    """)
 async def reorder(db: Queries, ids: Sequence[int]) -> None:
     """Give interfaces of one config these places."""
-    await db.execute(
-        """
-        update compute_interface f set position = o.position
-        from unnest($1::bigint[]) with ordinality as o (id, position) where f.id = o.id
-        """,
-        list(ids),
-    )
 
 
-async def delete(db: Queries, interface_id: int) -> None:
-    await db.execute("delete from compute_interface where id = $1", interface_id)
+@query("delete from compute_interface where id = $1")
+async def delete(db: Queries, interface_id: int) -> None: ...

@@ -13,6 +13,7 @@ from roost.resources.compute.engine import Slot
 from roost.resources.compute.interface_bodies import Purpose
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 from roost.store.statement import Statement
 
 _RUNS = "i.status in ('running', 'rebooting', 'shutting_down') and not i.rescued"
@@ -130,12 +131,9 @@ class BootConfig:
     slots: tuple[SlotFacts, ...]
 
 
+@query("select id, label from compute_config where compute_id = $1 order by id")
 async def names(db: Queries, compute_id: int) -> list[ConfigName]:
     """The configs of an instance, by id."""
-    rows = await db.fetch(
-        "select id, label from compute_config where compute_id = $1 order by id", compute_id
-    )
-    return [ConfigName(**row) for row in rows]
 
 
 async def find_boot(db: Queries, config_id: int) -> BootConfig | None:
@@ -241,13 +239,13 @@ async def update(
     await db.execute(*_UPDATE.of(**row))
 
 
+@query("delete from compute_config where id = $1")
 async def delete(db: Queries, config_id: int) -> None:
     """The config; nothing is the config of the instance's last boot then, if it was this."""
-    await db.execute("delete from compute_config where id = $1", config_id)
 
 
-async def touch(db: Queries, config_id: int, now: datetime) -> None:
-    await db.execute("update compute_config set updated = $2 where id = $1", config_id, now)
+@query("update compute_config set updated = $2 where id = $1")
+async def touch(db: Queries, config_id: int, now: datetime) -> None: ...
 
 
 def config_entity(compute_id: int, config: ConfigName) -> Entity:

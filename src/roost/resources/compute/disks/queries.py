@@ -12,6 +12,7 @@ from roost.resources.compute.disk_engine import DiskSpec, Filesystem
 from roost.resources.compute.disks.records import DiskStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.query import query
 
 DISKS = Listing(
     record="d.id, d.label, d.status, d.size, d.filesystem, d.created, d.updated",
@@ -106,22 +107,14 @@ async def insert(db: Queries, new: NewDisk, now: datetime) -> DiskFacts:
     return DiskFacts(**row)
 
 
+@query(f"select {_COLUMNS} from compute_disk where compute_id = $1 and id = $2")
 async def find(db: Queries, compute_id: int, disk_id: int) -> DiskFacts | None:
     """A disk of the instance."""
-    row = await db.fetchrow(
-        f"select {_COLUMNS} from compute_disk where compute_id = $1 and id = $2",
-        compute_id,
-        disk_id,
-    )
-    return None if row is None else DiskFacts(**row)
 
 
+@query(f"select {_COLUMNS} from compute_disk where compute_id = $1 order by id")
 async def of_instance(db: Queries, compute_id: int) -> list[DiskFacts]:
     """All disks of the instance, by id."""
-    rows = await db.fetch(
-        f"select {_COLUMNS} from compute_disk where compute_id = $1 order by id", compute_id
-    )
-    return [DiskFacts(**row) for row in rows]
 
 
 async def of_instances(db: Queries, compute_ids: Sequence[int]) -> dict[int, list[DiskFacts]]:
@@ -135,22 +128,14 @@ async def of_instances(db: Queries, compute_ids: Sequence[int]) -> dict[int, lis
     return found
 
 
+@query("select exists (select from compute_config_device where config_id = $1 and disk_id = $2)")
 async def is_in_config(db: Queries, config_id: int, disk_id: int) -> bool:
     """Whether the config names the disk."""
-    found: bool = await db.fetchval(
-        "select exists (select from compute_config_device where config_id = $1 and disk_id = $2)",
-        config_id,
-        disk_id,
-    )
-    return found
 
 
+@query("select coalesce(sum(size), 0) from compute_disk where compute_id = $1")
 async def allocated(db: Queries, compute_id: int) -> int:
     """MB that the instance's disks take of its plan."""
-    size: int = await db.fetchval(
-        "select coalesce(sum(size), 0) from compute_disk where compute_id = $1", compute_id
-    )
-    return size
 
 
 async def set_label(db: Queries, disk_id: int, label: str, now: datetime) -> None:
@@ -171,9 +156,9 @@ async def set_status(db: Queries, disk_id: int, status: DiskStatus, now: datetim
     )
 
 
+@query("update compute_disk set size = $2 where id = $1")
 async def set_size(db: Queries, disk_id: int, size: int) -> None:
     """MB"""
-    await db.execute("update compute_disk set size = $2 where id = $1", disk_id, size)
 
 
 async def set_setup(db: Queries, disk_id: int, setup: bytes, revision: int, now: datetime) -> None:
@@ -202,42 +187,35 @@ async def set_made(db: Queries, setups: Mapping[int, bytes | None], now: datetim
     )
 
 
+@query("""
+    update compute_disk set made = false, status = 'not ready'
+    where compute_id = $1 and id <> all($2::bigint[])
+    """)
 async def set_lost(db: Queries, compute_id: int, kept: Collection[int] = ()) -> None:
     """The engine holds none of the instance's disks, save those that it kept."""
-    await db.execute(
-        """
-        update compute_disk set made = false, status = 'not ready'
-        where compute_id = $1 and id <> all($2::bigint[])
-        """,
-        compute_id,
-        list(kept),
-    )
 
 
+@query("update compute_disk set made = false where id = $1")
 async def set_unmade(db: Queries, disk_id: int) -> None:
     """The engine does not hold the disk."""
-    await db.execute("update compute_disk set made = false where id = $1", disk_id)
 
 
+@query("""
+    update compute_disk set status = case when made then 'ready' else 'not ready' end
+    where compute_id = $1
+    """)
 async def settle(db: Queries, compute_id: int) -> None:
     """Statuses that no job is going to end."""
-    await db.execute(
-        """
-        update compute_disk set status = case when made then 'ready' else 'not ready' end
-        where compute_id = $1
-        """,
-        compute_id,
-    )
 
 
+@query("delete from compute_disk where id = $1")
 async def delete(db: Queries, disk_id: int) -> None:
     """The row, and what configs say of it."""
-    await db.execute("delete from compute_disk where id = $1", disk_id)
 
 
+@query("delete from compute_disk where id = any($1)")
 async def delete_all(db: Queries, disk_ids: Collection[int]) -> None:
     """Several rows, and what configs say of them."""
-    await db.execute("delete from compute_disk where id = any($1)", list(disk_ids))
 
 
 def disk_entity(compute_id: int, disk_id: int, label: str) -> Entity:
@@ -245,14 +223,9 @@ def disk_entity(compute_id: int, disk_id: int, label: str) -> Entity:
     return EntityKind(name="disk", path=path).entity(disk_id, label)
 
 
+@query(f"""
+    select {_COLUMNS} from compute_disk where id = $2 and compute_id in (
+        select id from compute_instance where account_id = $1)
+    """)
 async def find_own(db: Queries, account_id: int, disk_id: int) -> DiskFacts | None:
     """A disk of any instance of the account."""
-    row = await db.fetchrow(
-        f"""
-        select {_COLUMNS} from compute_disk where id = $2 and compute_id in (
-            select id from compute_instance where account_id = $1)
-        """,
-        account_id,
-        disk_id,
-    )
-    return None if row is None else DiskFacts(**row)

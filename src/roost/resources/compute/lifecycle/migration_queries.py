@@ -3,13 +3,12 @@
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.query import query
 
 
+@query("update compute_instance set target_region = $2 where id = $1")
 async def set_target(db: Queries, compute_id: int, region: str | None) -> None:
     """Where the instance is to be, which counts there already; None: where it is."""
-    await db.execute(
-        "update compute_instance set target_region = $2 where id = $1", compute_id, region
-    )
 
 
 async def set_region(db: Queries, compute_id: int, region: str, now: datetime) -> None:

@@ -7,6 +7,7 @@ from roost.core.instance_queries import InstanceStatus
 from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.lifecycle.rules import Specs
 from roost.store import Queries
+from roost.store.query import query
 
 
 async def specs_of(db: Queries, compute_id: int) -> Specs:
@@ -42,29 +43,25 @@ async def set_specs(db: Queries, compute_id: int, specs: Specs, now: datetime) -
     await charge(db, compute_id, now)
 
 
-async def set_image(db: Queries, compute_id: int, image: str | None) -> None:
-    await db.execute("update compute_instance set image = $2 where id = $1", compute_id, image)
+@query("update compute_instance set image = $2 where id = $1")
+async def set_image(db: Queries, compute_id: int, image: str | None) -> None: ...
 
 
+@query("""
+    update compute_instance set user_data = $2, has_user_data = $2::bytea is not null
+    where id = $1
+    """)
 async def set_user_data(db: Queries, compute_id: int, user_data: bytes | None) -> None:
     """Sealed."""
-    await db.execute(
-        """
-        update compute_instance set user_data = $2, has_user_data = $2::bytea is not null
-        where id = $1
-        """,
-        compute_id,
-        user_data,
-    )
 
 
+@query("update compute_instance set rescued = true where id = $1")
 async def set_rescued(db: Queries, compute_id: int) -> None:
     """The boot that is on its way is the rescue system's."""
-    await db.execute("update compute_instance set rescued = true where id = $1", compute_id)
 
 
-async def delete_configs(db: Queries, config_ids: Collection[int]) -> None:
-    await db.execute("delete from compute_config where id = any($1)", list(config_ids))
+@query("delete from compute_config where id = any($1)")
+async def delete_configs(db: Queries, config_ids: Collection[int]) -> None: ...
 
 
 async def mark_deleting(db: Queries, disk_ids: Collection[int], now: datetime) -> None:
@@ -86,19 +83,14 @@ async def tags_of(db: Queries, account_id: int, compute_id: int) -> list[str]:
     return tags or []
 
 
+@query("update compute_instance set resize_type = $2 where id = $1")
 async def set_resize_type(db: Queries, compute_id: int, type_id: str) -> None:
     """The plan to come; it counts as long as the instance is resized or migrated."""
-    await db.execute(
-        "update compute_instance set resize_type = $2 where id = $1", compute_id, type_id
-    )
 
 
+@query("select resize_type from compute_instance where id = $1")
 async def resize_type(db: Queries, compute_id: int) -> str | None:
     """The plan that was last to come."""
-    found: str | None = await db.fetchval(
-        "select resize_type from compute_instance where id = $1", compute_id
-    )
-    return found
 
 
 async def begin_clone(
@@ -123,13 +115,9 @@ async def begin_clone(
     )
 
 
+@query("select from compute_instance where id in ($1, $2) order by id for no key update")
 async def lock_both(db: Queries, source_id: int, target_id: int) -> None:
     """In the order of their ids, as everybody does who locks two."""
-    await db.execute(
-        "select from compute_instance where id in ($1, $2) order by id for no key update",
-        source_id,
-        target_id,
-    )
 
 
 async def end_clone(db: Queries, source_id: int, target_id: int, now: datetime) -> None:
