@@ -20,6 +20,7 @@ from roost.core.hosts.links import Content, Links, Parcel
 from roost.core.hosts.missing_jobs import MISSING, STEP, MissingArgs
 from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.jobs import Environment, Worker
 from roost.resources.compute import queries
 from roost.resources.compute.engine import INSTANCE_PLANE, Power
@@ -34,7 +35,7 @@ from tests.jobs.harness import Scenario, work_until
 from tests.support.stage import REGION, Stage
 from tests.support.volume_stage import VolumeStage
 
-_OTHER = "b"
+OTHER = "b"
 
 Look = Callable[[], Awaitable[None]]
 
@@ -45,17 +46,22 @@ class There:
     def __init__(self, links: Links) -> None:
         self._folder = tempfile.TemporaryDirectory()
         self.engine = SimulatedInstances(Path(self._folder.name), 0, Clock())
+        self.volumes = SimulatedVolumes(Path(self._folder.name), 0)
         listening = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{listening.getsockname()[1]}"
         self._task = asyncio.create_task(links.serve(listening, self._take))
 
     async def _take(self, parcel: Parcel, content: Content) -> None:
-        await self.engine.unpack(parcel.id, parcel.backups, content)
+        if parcel.plane == "volumes":
+            await self.volumes.unpack(parcel.id, content)
+        else:
+            await self.engine.unpack(parcel.id, parcel.backups, content)
 
     async def close(self) -> None:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
         await self.engine.close()
+        await self.volumes.close()
         self._folder.cleanup()
 
 
@@ -72,13 +78,13 @@ class MoveCase:
     async def check_done(self) -> None:
         """It is there alone: the former host is told to drop what it has."""
         row = await self.stage.row(self.compute_id)
-        assert (row.host, row.target_host) == (_OTHER, None)
+        assert (row.host, row.target_host) == (OTHER, None)
         guest = await self.there.engine.inspect(self.compute_id)
         assert guest is not None
         assert (guest.power, len(guest.disks)) == ("offline", 2)
         assert await self._told("compute_clear") == {MAIN_HOST}
         boots = await self._told("compute_boot")
-        assert boots == ({_OTHER} if self.power == "running" else set())
+        assert boots == ({OTHER} if self.power == "running" else set())
         await self._close()
 
     async def check_failed(self) -> None:
@@ -87,7 +93,7 @@ class MoveCase:
         guest = await self.stage.engine().inspect(self.compute_id)
         assert guest is not None
         assert (guest.power, len(guest.disks)) == (self.power, 2)
-        assert await self._told("compute_clear") <= {_OTHER}
+        assert await self._told("compute_clear") <= {OTHER}
         await self._close()
 
     async def _told(self, kind: str) -> set[str]:
@@ -110,14 +116,14 @@ class MoveCase:
 async def begin_move(environment: Environment, power: Power) -> MoveCase:
     stage, store = environment.services.get(Stage), environment.store
     there = There(environment.services.get(Links))
-    await _know(environment, _OTHER, there.address)
+    await know(environment, OTHER, there.address)
     compute_id = await stage.instance(power, power)
     async with store.transaction() as db:
         facts = await instance_queries.lock_any(db, compute_id)
         assert facts is not None
-        await queries.set_target_host(db, compute_id, _OTHER)
+        await queries.set_target_host(db, compute_id, OTHER)
         args = MoveArgs(
-            compute_id=compute_id, booted=power == "running", source=MAIN_HOST, host=_OTHER
+            compute_id=compute_id, booted=power == "running", source=MAIN_HOST, host=OTHER
         )
         by = log.Starter(environment.queue, db, facts.account_id)
         await log.start(by, MOVE, args, COMPUTE.of(facts))
@@ -125,7 +131,7 @@ async def begin_move(environment: Environment, power: Power) -> MoveCase:
     return MoveCase(stage, there, compute_id, job_id, power)
 
 
-async def _know(environment: Environment, host: str, address: str | None) -> None:
+async def know(environment: Environment, host: str, address: str | None) -> None:
     await environment.store.execute(
         """
         insert into host (name, address) values ($1, $2)
@@ -148,14 +154,14 @@ class OtherHost:
         main = environment.services.get(Stage).roost
         async with AsyncExitStack() as stack:
             state = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            changed = {"host": _OTHER, "state": state, "key_file": main.settings.sealing_key}
+            changed = {"host": OTHER, "state": state, "key_file": main.settings.sealing_key}
             settings = main.settings.model_copy(update=changed)
             roost = await stack.enter_async_context(open_roost(settings))
             worker = Worker(
                 replace(
                     environment,
                     services=roost.services,
-                    settings=replace(environment.settings, host=_OTHER),
+                    settings=replace(environment.settings, host=OTHER),
                 )
             )
             task = asyncio.create_task(worker.run())
@@ -186,15 +192,15 @@ class LiveCase:
     run: str
 
     async def check_done(self) -> None:
-        assert (await self.stage.row(self.compute_id)).host == _OTHER
+        assert (await self.stage.row(self.compute_id)).host == OTHER
         await self.check_failed()
 
     async def check_failed(self) -> None:
         row = await self.stage.row(self.compute_id)
         assert (row.status, row.target_host) == ("running", None)
         here, there = self.stage.engine(), self.there.engine
-        engine, other, left = (here, there, _OTHER)
-        if row.host == _OTHER:
+        engine, other, left = (here, there, OTHER)
+        if row.host == OTHER:
             engine, other, left = there, here, MAIN_HOST
         assert (await engine.counters())[self.compute_id].run == self.run
         await work_until(self.environment, partial(self._is_clear, left))
@@ -216,14 +222,14 @@ class LiveCase:
 async def begin_live(environment: Environment) -> LiveCase:
     stage, store = environment.services.get(Stage), environment.store
     there = await OtherHost.open(environment)
-    for name in (MAIN_HOST, _OTHER):
-        await _know(environment, name, "127.0.0.1:9")
+    for name in (MAIN_HOST, OTHER):
+        await know(environment, name, "127.0.0.1:9")
     compute_id = await stage.instance("running", "running")
     async with store.transaction() as db:
         facts = await instance_queries.lock_any(db, compute_id)
         assert facts is not None
-        await queries.set_target_host(db, compute_id, _OTHER)
-        args = MoveArgs(compute_id=compute_id, booted=True, source=MAIN_HOST, host=_OTHER)
+        await queries.set_target_host(db, compute_id, OTHER)
+        args = MoveArgs(compute_id=compute_id, booted=True, source=MAIN_HOST, host=OTHER)
         by = log.Starter(environment.queue, db, facts.account_id)
         await log.start(by, MOVE_LIVE, args, COMPUTE.of(facts))
         job_id: int = await db.fetchval("select max(id) from job where kind = $1", MOVE_LIVE.name)
@@ -250,9 +256,9 @@ class ClearCase:
 
 async def begin_clear(environment: Environment) -> ClearCase:
     stage, store = environment.services.get(Stage), environment.store
-    await _know(environment, _OTHER, None)
+    await know(environment, OTHER, None)
     compute_id = await stage.instance("offline", "offline")
-    await queries.set_host(store, compute_id, _OTHER)
+    await queries.set_host(store, compute_id, OTHER)
     args = ClearArgs(compute_id=compute_id, region=REGION, host=MAIN_HOST, backups=())
     job = await environment.queue.enqueue(store, CLEAR, args, host=MAIN_HOST)
 
@@ -268,9 +274,9 @@ async def begin_clear(environment: Environment) -> ClearCase:
 
 async def begin_clear_volume(environment: Environment) -> ClearCase:
     stage, store = VolumeStage(environment.services.get(Stage)), environment.store
-    await _know(environment, _OTHER, None)
+    await know(environment, OTHER, None)
     volume_id = await stage.volume()
-    await store.execute("update volume set host = $2 where id = $1", volume_id, _OTHER)
+    await store.execute("update volume set host = $2 where id = $1", volume_id, OTHER)
     args = LeftArgs(volume_id=volume_id, region=REGION, host=MAIN_HOST, left="left:compute:1@main")
     job = await environment.queue.enqueue(store, volumes.CLEAR, args, host=MAIN_HOST)
 
@@ -287,13 +293,13 @@ async def begin_clear_volume(environment: Environment) -> ClearCase:
 async def begin_missing(environment: Environment) -> ClearCase:
     """This host has all but one disk of what another one had."""
     stage, store = environment.services.get(Stage), environment.store
-    await _know(environment, _OTHER, None)
+    await know(environment, OTHER, None)
     compute_id = await stage.instance("offline", "offline")
-    await queries.set_host(store, compute_id, _OTHER)
+    await queries.set_host(store, compute_id, OTHER)
     disks = "select id from compute_disk where compute_id = $1 order by id"
     lost = await store.fetchval(disks, compute_id)
     await stage.engine().disks.delete(compute_id, lost)
-    job = await environment.queue.enqueue(store, MISSING, MissingArgs(host=_OTHER), host=MAIN_HOST)
+    job = await environment.queue.enqueue(store, MISSING, MissingArgs(host=OTHER), host=MAIN_HOST)
 
     async def done() -> None:
         found = await environment.queue.find(store, job.id)

@@ -39,6 +39,7 @@ from tests.jobs import (
     transfer_scenarios,
     upload_scenarios,
     usage_scenarios,
+    volume_move_scenarios,
     volume_scenarios,
 )
 from tests.jobs.harness import Scenario, Trial, pairs, without_scenario
@@ -71,6 +72,7 @@ SCENARIOS = (
     *object_scenarios.SCENARIOS,
     *payment_scenarios.SCENARIOS,
     *retention_scenarios.SCENARIOS,
+    *volume_move_scenarios.SCENARIOS,
     *volume_scenarios.SCENARIOS,
     *support_scenarios.SCENARIOS,
     *suspension_scenarios.SCENARIOS,

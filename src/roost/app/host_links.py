@@ -6,6 +6,7 @@ import socket
 import structlog
 
 from roost.app.roost import Roost
+from roost.core import instance_queries
 from roost.core.engine import EngineError
 from roost.core.hosts import queries
 from roost.core.hosts.links import Content, Links, Parcel
@@ -13,6 +14,7 @@ from roost.core.planes import Engines
 from roost.errors import OperatorError
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.queries import is_expected
+from roost.resources.volumes import queries as volumes
 from roost.resources.volumes.engine import VOLUME_PLANE
 
 _ADDRESS = re.compile(r"(?P<host>[0-9A-Za-z.:\[\]-]{1,253}):(?P<port>[0-9]{1,5})")
@@ -59,7 +61,7 @@ def _listen(wanted: str) -> socket.socket:
 
 async def _take(roost: Roost, parcel: Parcel, content: Content) -> None:
     """Only what a job is bringing here: what runs here already is never replaced."""
-    if not await is_expected(roost.store, parcel.compute_id, roost.settings.host):
+    if not await _is_expected(roost, parcel):
         raise EngineError("The other host does not expect the instance.")
     engines = roost.services.get(Engines)
     if parcel.plane == "instances":
@@ -67,3 +69,20 @@ async def _take(roost: Roost, parcel: Parcel, content: Content) -> None:
         await taker.unpack(parcel.id, parcel.backups, content)
     else:
         await engines.of(VOLUME_PLANE, parcel.region).unpack(parcel.id, content)
+
+
+async def _is_expected(roost: Roost, parcel: Parcel) -> bool:
+    """Of an instance on its way here, or a volume that one here is to have."""
+    host = roost.settings.host
+    if await is_expected(roost.store, parcel.compute_id, host):
+        return True
+    if parcel.plane != "volumes":
+        return False
+    instance = await instance_queries.find(roost.store, parcel.compute_id)
+    volume = await volumes.find(roost.store, parcel.id)
+    return (
+        instance is not None
+        and volume is not None
+        and (volume.compute_id, instance.host) == (instance.id, host)
+        and volume.host != host
+    )

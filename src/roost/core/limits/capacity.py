@@ -119,8 +119,9 @@ async def settle_host(
     return other
 
 
-async def has_room(context: Context, region_id: str, host: str) -> bool:
-    """Whether all that is promised of a region on a host, by rows that are written, fits.
+async def has_room(context: Context, region_id: str, host: str, more: Promised = NOTHING) -> bool:
+    """Whether all that is promised of a region on a host, by rows that are written, fits, with
+    `more`.
 
     Whoever else promises something of the region waits until the end of the transaction.
     """
@@ -133,7 +134,7 @@ async def has_room(context: Context, region_id: str, host: str) -> bool:
     if capacity is None:
         return True
     await queries.hold(context.db, f"host {region_id}", 0)
-    promised = await context.get(Promises).of(context.db, region_id, host)
+    promised = await context.get(Promises).of(context.db, region_id, host) + more
     return fits(capacity, promised, region.overcommit)
 
 

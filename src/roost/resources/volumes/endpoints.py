@@ -123,13 +123,14 @@ async def delete_volume(call: Call) -> None:
     body=AttachVolume,
     of=view_volume,
     returns=VolumeRow,
-    events=("volume_attach",),
+    events=("volume_attach", "volume_migrate"),
 )
 async def attach_volume(call: Call, body: AttachVolume) -> bytes:
     """Attach a volume to a compute instance.
 
     Both must be in the same region, and the volume attached to nothing. A guest that runs
-    finds it at once, and the config names it for the next boots.
+    finds it at once, and the config names it for the next boots. Where the instance is on another
+    machine of the region, the volume is brought there first (`volume_migrate`).
     """
     await service.attach(call, call.number("volumeId"), body)
     return await _record(call)

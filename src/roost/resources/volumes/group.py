@@ -2,6 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.volumes import endings, endpoints, fsck, jobs, limits, queries
+from roost.resources.volumes.bring_jobs import BRING
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.resources.volumes.holdings import VOLUMES
 from roost.resources.volumes.neighbours import VolumeAttachments
@@ -10,7 +11,7 @@ from roost.resources.volumes.queries import VOLUME
 GROUP = Group(
     endpoints=(endpoints,),
     entities=(VOLUME,),
-    jobs=jobs.KINDS,
+    jobs=(*jobs.KINDS, BRING),
     on_each_host=True,
     bindings=queries.BINDINGS,
     checks=(fsck.check_slots, fsck.check_volumes),

@@ -141,6 +141,8 @@ async def copy(run: Run[CloneArgs]) -> Verdict:
     facts, source = await _facts(run), await queries.find(run.store, run.args.source_id)
     if source is None or not source.made:
         raise Fatal("The volume that was to be cloned is gone.")
+    if source.host != facts.host:
+        raise Fatal("The volume that was to be cloned is on another host.")
     engine, spec = _engine(run, facts), facts.spec
     await engine.copy(source.id, replace(spec, size=min(spec.size, source.size)), run.progress)
     if spec.size > source.size:  # It was to grow, and did not.
@@ -163,6 +165,9 @@ async def plug(run: Run[AttachmentArgs]) -> Verdict:
     facts = await _facts(run)
     if not facts.made or facts.compute_id != run.args.compute_id:
         raise Fatal("The volume was detached meanwhile, as the instance went off or was deleted.")
+    instance = await instance_queries.find(run.store, run.args.compute_id)
+    if instance is None or instance.host != facts.host:
+        raise Fatal("The volume could not be brought to the host of the Compute.")
     await _plug(run, facts)
     return next_step()
 

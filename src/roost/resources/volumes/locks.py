@@ -43,12 +43,17 @@ async def lock_instance(context: Context, compute_id: int) -> InstanceFacts:
     return instance
 
 
-def check_place(volume: VolumeFacts, instance: InstanceFacts, field: str | None = None) -> None:
-    """400 unless the instance's guest can have the volume."""
+def check_region_of(volume: VolumeFacts, instance: InstanceFacts, field: str | None = None) -> None:
+    """400 unless both are in one region."""
     if volume.region != instance.region:
         raise invalid(ELSEWHERE, field)
+
+
+def check_place(volume: VolumeFacts, instance: InstanceFacts, field: str) -> None:
+    """400 unless the instance's guest can have the volume as it is."""
+    check_region_of(volume, instance, field)
     if volume.host != instance.host:
-        raise invalid(ON_ANOTHER_HOST, field)
+        raise invalid(f"{ON_ANOTHER_HOST} Attach it to the Compute first.", field)
 
 
 def check_takes_volumes(instance: InstanceFacts) -> None:

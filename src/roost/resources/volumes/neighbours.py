@@ -16,6 +16,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes
 from roost.resources.volumes import jobs, locks, queries, rules
+from roost.resources.volumes.bring_jobs import BRING
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.resources.volumes.jobs import AttachmentArgs, LeftArgs, take_from_instance
 from roost.resources.volumes.queries import VOLUME, VolumeFacts
@@ -125,7 +126,7 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
         volumes = await self.attached(db, compute_id)
         names = [locks.resource_of(volume.id) for volume in volumes]
         found = await services.get(JobQueue).unfinished(db, *names)
-        waiting = {job.resource for job in found if job.kind == jobs.ATTACH.name}
+        waiting = {job.resource for job in found if job.kind in (jobs.ATTACH.name, BRING.name)}
         return [each for each in volumes if locks.resource_of(each.id) not in waiting]
 
     async def claim(

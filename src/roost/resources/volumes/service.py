@@ -8,8 +8,9 @@ from roost.core.access import give_to_creator, require
 from roost.core.billing.ledger import begin, record
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.hosts import queries as hosts
 from roost.core.instance_queries import InstanceFacts
-from roost.core.limits.capacity import choose_host
+from roost.core.limits.capacity import choose_host, has_room
 from roost.core.limits.host import Promised
 from roost.core.planes import Engines
 from roost.core.turns import FIRST, Turn
@@ -20,6 +21,7 @@ from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.host_queries import of_account
 from roost.resources.volumes import jobs, limits, locks, queries, rules
 from roost.resources.volumes.bodies import AttachVolume, CreateVolume
+from roost.resources.volumes.bring_jobs import BRING, BringArgs
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.resources.volumes.jobs import (
     AttachmentArgs,
@@ -66,7 +68,7 @@ async def create(context: Context, body: CreateVolume) -> str:
 
 async def _host(context: Context, region: str, size: int) -> str:
     """Where a volume is made that no instance has: where most of the account's instances are, to
-    which alone it can be attached."""
+    which it can be attached without being brought to another host."""
     needs = Promised(0, 1024 * size)
     near = partial(of_account, context.db, context.account_id, region)
     return await choose_host(context, region, needs, "size", limits.FULL, near=near)
@@ -107,7 +109,7 @@ async def clone(context: Context, source: VolumeFacts, turn: Turn, label: str) -
         label=label,
         region=source.region,
         engine=source.engine,
-        host=source.host,
+        host=await _host_of_copy(context, source),
         size=source.size,
         tags=[],
         source_id=source.id,
@@ -119,6 +121,14 @@ async def clone(context: Context, source: VolumeFacts, turn: Turn, label: str) -
     await log.start(context, jobs.CLONE, args, VOLUME.of(source), copy, size=size)
     await limits.check_new(context, volume_id, new, stays=True)
     return record
+
+
+async def _host_of_copy(context: Context, source: VolumeFacts) -> str:
+    """Where the source is when the copy's turn comes: with its instance."""
+    if source.compute_id is None:
+        return source.host
+    instance = await instance_queries.find(context.db, source.compute_id)
+    return source.host if instance is None else instance.host
 
 
 async def _insert(context: Context, new: NewVolume) -> tuple[int, str]:
@@ -140,15 +150,35 @@ async def attach(context: Context, volume_id: int, body: AttachVolume) -> None:
     volume = await locks.lock(context, volume_id)
     turn = await locks.find_turn(context.db, context.get(JobQueue), volume.id, instance.id)
     locks.check_free(volume, turn)
-    locks.check_place(volume, instance)
+    locks.check_region_of(volume, instance)
     if not persists and instance.status != "running":
         raise invalid("Compute is not running.")
     await locks.check_room(context.db, instance, persists)
     await queries.attach(context.db, volume.id, instance.id, persists, context.clock.now())
     if config_id is not None:
         await locks.name_in_config(context.db, config_id, volume.id)
+    if volume.host != instance.host:
+        await _bring(context, volume, instance, turn)
     args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
     await log.start(context, jobs.ATTACH, args, VOLUME.of(volume), COMPUTE.of(instance))
+
+
+async def _bring(
+    context: Context, volume: VolumeFacts, instance: InstanceFacts, turn: Turn
+) -> None:
+    """Before it is attached, to the host of the instance. 400 where that takes nothing or has no
+    room, or where the volume's own host is not seen."""
+    source = await hosts.find(context.db, volume.host)
+    target = await hosts.find(context.db, instance.host)
+    if source is None or target is None or not (source.alive and target.alive and target.address):
+        raise invalid(locks.ON_ANOTHER_HOST)
+    needs = Promised(0, 1024 * volume.size)
+    if not await has_room(context, volume.region, instance.host, needs):
+        raise invalid("The host of the Compute has no room for the volume.")
+    args = BringArgs(
+        volume_id=volume.id, compute_id=instance.id, host=instance.host, after=turn.after
+    )
+    await log.start(context, BRING, args, VOLUME.of(volume), COMPUTE.of(instance))
 
 
 async def detach(context: Context, volume_id: int) -> None:
