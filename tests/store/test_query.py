@@ -65,7 +65,11 @@ async def test_rows(store: Store) -> None:
     assert await get(store, 1) == Row(1, "row 1")
     with pytest.raises(AssertionError):
         await get(store, 4)
-    assert await find_all(store, {3, 1}) == [Row(1, "row 1"), Row(3, "row 3")]
+
+
+@pytest.mark.parametrize("ids", [[3, 1], {3, 1}, (1, 3), {1: "a", 3: "b"}, {1: "a", 3: "b"}.keys()])
+async def test_an_array_of_any_collection(ids: Collection[int], store: Store) -> None:
+    assert await find_all(store, ids) == [Row(1, "row 1"), Row(3, "row 3")]
 
 
 async def test_columns(store: Store) -> None:

@@ -4,7 +4,8 @@
     async def lock(db: Queries, account_id: int, vpc_id: int) -> VpcFacts | None:
         \"""The account's VPC, which nobody else changes until the transaction ends.\"""
 
-Parameters are `$1`, `$2` in their order. The function has no body, and returns by its annotation:
+Parameters are `$1`, `$2` in their order; any Collection is sent as an array, also a mapping. The
+function has no body, and returns by its annotation:
 
     None            nothing
     Row, Row | None the first row, as a dataclass with a field for each column
@@ -17,7 +18,7 @@ Parameters are `$1`, `$2` in their order. The function has no body, and returns 
 """
 
 import re
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -44,11 +45,12 @@ def query(sql: str) -> Callable[[Statement[P, R]], Statement[P, R]]:
         if numbers != set(range(1, len(parameters) + 1)):
             raise ValueError(f"{function.__qualname__} has other parameters than its SQL")
         read, values = _reader(function.__annotations__["return"]), _values(parameters)
+        plain = not any(get_origin(each.annotation) is Collection for each in parameters)
 
         @wraps(function)
         async def run(db: Queries, /, *args: P.args, **kwargs: P.kwargs) -> R:
-            given = args if len(args) == len(parameters) else values(*args, **kwargs)
-            found: R = await read(db, sql, given)
+            whole = plain and len(args) == len(parameters)
+            found: R = await read(db, sql, args if whole else values(*args, **kwargs))
             return found
 
         vars(run)["sql"] = sql
@@ -60,11 +62,15 @@ def query(sql: str) -> Callable[[Statement[P, R]], Statement[P, R]]:
 def _values(parameters: list[Parameter]) -> Callable[..., tuple[object, ...]]:
     """What gives the values of a call in the order of the parameters."""
     bound = Signature(parameters)
+    collections = {each.name for each in parameters if get_origin(each.annotation) is Collection}
 
     def values(*args: object, **kwargs: object) -> tuple[object, ...]:
         given = bound.bind(*args, **kwargs)
         given.apply_defaults()
-        return tuple(given.arguments[name] for name in bound.parameters)
+        return tuple(
+            list(given.arguments[name]) if name in collections else given.arguments[name]
+            for name in bound.parameters
+        )
 
     return values
 
