@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import urllib.request
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,6 +78,9 @@ def test_it_serves_where_the_tree_is_not(served: Server) -> None:
     compute_id = served.instance(label="first")
     status, row = served.send("GET", f"/compute/instances/{compute_id}")
     assert (status, row["label"], row["status"]) == (200, "first", "running")
+    for page in ("/docs", "/docs/docs.js", "/docs/scalar.js", "/v4/openapi.json"):
+        with urllib.request.urlopen(served.url + page, timeout=30) as answer:
+            assert answer.read(), page
     done = roost("fsck", "--state", served.state, program=served.program)
     assert (done.returncode, done.stdout) == (0, "fsck: clean\n")
 
