@@ -1,10 +1,12 @@
 """What the group consists of."""
 
+from roost.core.context import Context
+from roost.core.endings import Ending
 from roost.core.group import Group
 from roost.resources.compute import (
     address_fsck,
     conditions,
-    endings,
+    deletion_service,
     endpoints,
     filter_fsck,
     filter_watch_jobs,
@@ -14,6 +16,7 @@ from roost.resources.compute import (
     limits,
     notices,
     overlay_fsck,
+    queries,
     suspension_jobs,
     totals_queries,
     transfer_queries,
@@ -33,6 +36,11 @@ from roost.resources.compute.holdings import INSTANCES
 from roost.resources.compute.lifecycle import endpoints as lifecycle
 from roost.resources.compute.lifecycle import jobs as lifecycle_jobs
 from roost.resources.compute.lifecycle import live_jobs, migration_jobs, move_jobs
+
+
+async def _end(context: Context, instance_id: str) -> None:
+    await deletion_service.delete(context, int(instance_id), keeps=False)
+
 
 GROUP = Group(
     endpoints=(endpoints, backups, configs, disks, lifecycle),
@@ -73,7 +81,7 @@ GROUP = Group(
     holders=((INSTANCE_PLANE, totals_queries.engines_in_use),),
     promises=(limits.promise,),
     holdings=(INSTANCES,),
-    endings=(endings.INSTANCES,),
+    endings=(Ending("compute", queries.HELD, _end),),
     suspensions=(suspension_jobs.INSTANCES,),
     watches=(conditions.WATCH,),
 )

@@ -37,7 +37,7 @@ from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.records import Alerts
 from roost.resources.compute.references import find_image, image_entity, set_up_note
 from roost.resources.compute.script_service import deploy
-from roost.resources.ssh_keys.references import stored_keys
+from roost.resources.ssh_keys.bodies import stored_keys
 from roost.resources.tags.service import use_tags
 from roost.secrets import Box
 

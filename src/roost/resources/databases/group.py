@@ -1,11 +1,12 @@
 """What the group consists of."""
 
+from roost.core.context import Context
+from roost.core.endings import Ending
 from roost.core.group import Group
 from roost.resources.databases import (
     backup_endpoints,
     conditions,
     disk_jobs,
-    endings,
     endpoints,
     fsck,
     jobs,
@@ -13,6 +14,7 @@ from roost.resources.databases import (
     name_fsck,
     name_jobs,
     queries,
+    service,
     suspension_service,
     upkeep_jobs,
     watch_jobs,
@@ -20,6 +22,11 @@ from roost.resources.databases import (
 from roost.resources.databases.engine import DATABASE_PLANE
 from roost.resources.databases.queries import DATABASE
 from roost.resources.databases.settings import DatabaseZone, Verification
+
+
+async def _end(context: Context, database_id: str) -> None:
+    await service.delete(context, int(database_id))
+
 
 GROUP = Group(
     endpoints=(endpoints, backup_endpoints),
@@ -38,7 +45,7 @@ GROUP = Group(
     billables=(queries.CHARGED,),
     limits=(limits.DATABASES,),
     promises=(limits.promise,),
-    endings=(endings.DATABASES,),
+    endings=(Ending("database", queries.HELD, _end),),
     suspensions=(suspension_service.DATABASES,),
     holders=((DATABASE_PLANE, queries.engines_in_use),),
     services=lambda settings: (DatabaseZone.of(settings), Verification.of(settings)),

@@ -1,17 +1,24 @@
 """What the group consists of."""
 
+from roost.core.context import Context
+from roost.core.endings import Ending
 from roost.core.group import Group
 from roost.resources.firewalls import (
     conditions,
-    endings,
     endpoints,
     fsck,
     jobs,
     queries,
+    service,
     watch_jobs,
 )
 from roost.resources.firewalls.neighbours import FirewallDevices
 from roost.resources.firewalls.queries import FIREWALL
+
+
+async def _end(context: Context, firewall_id: str) -> None:
+    await service.delete(context, int(firewall_id))
+
 
 GROUP = Group(
     endpoints=(endpoints,),
@@ -23,7 +30,7 @@ GROUP = Group(
     bindings=(fsck.STRANGERS,),
     checks=(fsck.check_firewalls,),
     limits=(queries.LIMIT,),
-    endings=(endings.FIREWALLS,),
+    endings=(Ending("firewall", queries.HELD, _end),),
     neighbours=(FirewallDevices(),),
     watches=(conditions.WATCH,),
 )

@@ -1,10 +1,17 @@
 """What the group consists of."""
 
+from roost.core.context import Context
+from roost.core.endings import Ending
 from roost.core.group import Group
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.images import endings, endpoints, fsck, jobs, kept_jobs, queries, upload_jobs
+from roost.resources.images import endpoints, fsck, jobs, kept_jobs, queries, service, upload_jobs
 from roost.resources.images.neighbours import PrivateImages
 from roost.resources.images.queries import IMAGE
+
+
+async def _end(context: Context, image_id: str) -> None:
+    await service.delete(context, image_id)
+
 
 GROUP = Group(
     endpoints=(endpoints,),
@@ -14,7 +21,7 @@ GROUP = Group(
     billables=(queries.CHARGED,),
     checks=(fsck.check_images,),
     limits=(queries.LIMIT,),
-    endings=(endings.IMAGES,),
+    endings=(Ending("image", queries.HELD, _end),),
     holders=((INSTANCE_PLANE, queries.engines_in_use),),
     neighbours=(PrivateImages(),),
 )

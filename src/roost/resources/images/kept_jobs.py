@@ -16,7 +16,7 @@ from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.images import kept_queries, queries
+from roost.resources.images import queries
 from roost.resources.images.jobs import DELETE, RETRY, ImageArgs, on_image
 from roost.resources.images.locks import entity_of
 from roost.store import Queries
@@ -66,7 +66,7 @@ KEEP = JobKind(
 
 async def expire(run: Run[JobArgs]) -> Verdict:
     """Delete each in a transaction of its own."""
-    for number in await kept_queries.due(run.store, run.clock.now(), _AT_ONCE):
+    for number in await queries.due(run.store, run.clock.now(), _AT_ONCE):
         try:
             async with run.store.transaction() as db:
                 await _expire(run, db, number)
@@ -79,7 +79,7 @@ async def _expire(run: Run[JobArgs], db: Queries, number: int) -> None:
     image = await queries.lock(db, number)
     if image is None or image.deleting or image.status != "available":
         return
-    if await kept_queries.is_due(db, number, run.clock.now()):
+    if await queries.is_due(db, number, run.clock.now()):
         await queries.set_deleting(db, number, run.clock.now(), deleting=True)
         by = log.Starter(run.get(JobQueue), db, image.account_id)
         await log.start(by, DELETE, ImageArgs(number=number), entity_of(image))

@@ -15,7 +15,7 @@ from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.references import image_entity
-from roost.resources.images import kept_queries, queries, rules
+from roost.resources.images import queries, rules
 from roost.resources.images.jobs import ImageArgs
 from roost.resources.images.kept_jobs import KEEP
 from roost.resources.images.queries import IMAGE, NewImage
@@ -32,7 +32,7 @@ async def begin(
     now = context.clock.seconds()
     days = context.get(Catalog).entries.deleted_disks_days
     expiry = rules.kept_until(instance.created, now, days)
-    held = await kept_queries.count(context.db, context.account_id)
+    held = await queries.count(context.db, context.account_id)
     if expiry is None or held >= rules.MOST_KEPT:
         return None
     new = NewImage(
@@ -43,7 +43,7 @@ async def begin(
         region=instance.region,
         engine=context.get(Engines).holding(INSTANCE_PLANE, instance).name,
         compute_id=instance.id,
-        capabilities=await kept_queries.capabilities(context.db, disk.image),
+        capabilities=await queries.capabilities(context.db, disk.image),
         now=now,
         type="automatic",
         expiry=expiry,

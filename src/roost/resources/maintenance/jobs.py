@@ -28,7 +28,7 @@ from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.jobs import REBOOT
 from roost.resources.compute.lifecycle.move_service import MoveError
 from roost.resources.compute.locks import InstanceArgs, on_instance, resource_of
-from roost.resources.maintenance import live_service, queries
+from roost.resources.maintenance import queries, service
 from roost.resources.maintenance.queries import Maintenance
 from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
 from roost.store import Queries
@@ -127,7 +127,7 @@ async def _begin(context: Context, seen: Maintenance) -> None:
     busy = await queue.busy(db, resource_of(facts.id))
     if row.type == "live_migration":
         if not busy and row.status in ("pending", "started"):
-            await live_service.go_on(context, row, facts)
+            await service.go_on(context, row, facts)
         return
     # What has started without a job lost it to a deletion that failed, and begins again.
     if row.status == "pending" or (row.status == "started" and not busy):

@@ -3,7 +3,11 @@
 from datetime import datetime
 
 from roost.core import instance_queries
+from roost.core.context import Context
+from roost.core.instance_queries import InstanceFacts
+from roost.resources.compute.lifecycle.move_service import begin_move
 from roost.resources.maintenance import queries
+from roost.resources.maintenance.queries import Maintenance
 from roost.resources.maintenance.records import MaintenanceType
 from roost.store import Queries
 
@@ -33,3 +37,18 @@ async def cancel(db: Queries, maintenance_id: int) -> None:
     if row.status != "pending":
         raise MaintenanceError(f"maintenance {maintenance_id} is {row.status} already")
     await queries.set_status(db, maintenance_id, "canceled")
+
+
+async def go_on(context: Context, row: Maintenance, facts: InstanceFacts) -> None:
+    """Begin what is due, or see how it has ended; nothing works on the instance.
+
+    Raises MoveError and ApiError when no host can have it.
+    """
+    if row.status == "started":
+        arrived = facts.host != row.host
+        await queries.set_status(context.db, row.id, "completed" if arrived else "canceled")
+    elif facts.status == "running":
+        await begin_move(context, facts.id, None, live=True)
+        await queries.begin_live(context.db, row.id, facts.host)
+    else:
+        await queries.set_status(context.db, row.id, "completed")

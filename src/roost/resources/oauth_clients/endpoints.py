@@ -10,13 +10,12 @@ from roost.core.limits.check import check_limits
 from roost.core.public_url import PublicUrl
 from roost.errors import invalid, not_found
 from roost.ids import new_token
-from roost.resources.oauth_clients import deletion_service, queries, rules
+from roost.resources.oauth_clients import queries, rules, service
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
-from roost.resources.oauth_clients.deletion_service import lock
 from roost.resources.oauth_clients.entity import OAUTH_CLIENT
 from roost.resources.oauth_clients.queries import BY_ID, CLIENTS
 from roost.resources.oauth_clients.records import OAuthClientRow
-from roost.resources.oauth_clients.service import make_thumbnail
+from roost.resources.oauth_clients.service import lock, make_thumbnail
 from roost.secrets import hash_token
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
@@ -131,7 +130,7 @@ async def delete_oauth_client(call: Call) -> None:
 
     Users who had let it in are asked again by any other.
     """
-    await deletion_service.delete(call, call.text("clientId"))
+    await service.delete(call, call.text("clientId"))
 
 
 @endpoint(

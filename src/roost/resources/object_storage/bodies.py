@@ -1,15 +1,27 @@
 """Request bodies of object storage (spec A object storage)."""
 
+from collections.abc import Collection, Mapping
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
-from roost.resources.object_storage import certificate_rules, rules
+from roost.core.context import Context
+from roost.resources.object_storage import certificate_rules, queries, rules
 from roost.resources.object_storage.records import Acl, Permissions
-from roost.resources.object_storage.references import OWN_BUCKETS
 from roost.web.bodies import Body
 from roost.web.checks import catalog_of, checks_of
 from roost.web.fields import Between, Length, Pattern, ShortText, refuse
+
+
+class OwnBuckets:
+    """Buckets of the account by `<cluster>/<label>`; finds their ids."""
+
+    async def find(self, context: Context, ids: Collection[str]) -> Mapping[str, int]:
+        return await queries.labels(context.db, context.account_id, ids)
+
+
+OWN_BUCKETS = OwnBuckets()
+
 
 MOST_BUCKETS = 100
 """That a limited key names."""

@@ -1,11 +1,12 @@
 """What the group consists of."""
 
+from roost.core.context import Context
+from roost.core.endings import Ending
 from roost.core.group import Group
 from roost.resources.object_storage import (
     adoption_jobs,
     certificate_endpoints,
     conditions,
-    endings,
     endpoints,
     fsck,
     jobs,
@@ -14,11 +15,17 @@ from roost.resources.object_storage import (
     name_jobs,
     object_endpoints,
     queries,
+    service,
     watch_jobs,
 )
 from roost.resources.object_storage.engine import OBJECT_PLANE
 from roost.resources.object_storage.key_queries import KEY
 from roost.resources.object_storage.queries import BUCKET
+
+
+async def _end(context: Context, _account_id: str) -> None:
+    await service.cancel(context)
+
 
 GROUP = Group(
     endpoints=(endpoints, object_endpoints, key_endpoints, certificate_endpoints),
@@ -34,6 +41,6 @@ GROUP = Group(
     billables=(queries.CHARGED,),
     checks=(fsck.check_buckets, fsck.check_keys),
     limits=(limits.BUCKETS, limits.KEYS),
-    endings=(endings.OBJECT_STORAGE,),
+    endings=(Ending("object storage", queries.HELD, _end),),
     holders=((OBJECT_PLANE, queries.engines_in_use),),
 )

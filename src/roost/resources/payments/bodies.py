@@ -1,15 +1,29 @@
 """Request bodies of payments (spec B account)."""
 
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict
 
-from roost.resources.payments import rules
+from roost.core.context import Context
+from roost.ids import MAX_ID
+from roost.resources.payments import queries, rules
 from roost.resources.payments.engine import Card
-from roost.resources.payments.references import MethodId
 from roost.web.bodies import Body
+from roost.web.checks import Refers
 from roost.web.fields import Between, Length, Pattern, ShortText, refuse
+
+
+class _Method:
+    """What the account has on file."""
+
+    async def find(self, context: Context, ids: Collection[int]) -> Mapping[int, str]:
+        return await queries.last_fours(context.db, context.account_id, ids)
+
+
+MethodId = Annotated[int, Between(1, MAX_ID), Refers(_Method())]
+
 
 _DIGITS = Pattern("[0-9]*", "Must consist of digits")
 

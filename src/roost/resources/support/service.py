@@ -7,10 +7,10 @@ from roost.core.events import log
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.support import queries
+from roost.resources.support.bodies import About
 from roost.resources.support.jobs import write_to
 from roost.resources.support.queries import TICKET, NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketKind
-from roost.resources.support.references import About
 from roost.resources.users.rules import gravatar_id
 from roost.resources.vlans import service as vlans
 from roost.store import Queries

@@ -1,14 +1,34 @@
 """Request bodies of tags (spec B tags; reference: operations)."""
 
+from collections.abc import Collection, Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 
+from roost.core.context import Context
+from roost.core.entities.queries import labels
+from roost.core.entities.registry import Entities
 from roost.ids import MAX_ID
-from roost.resources.tags.references import NOT_FOUND, Taggable
 from roost.web.bodies import Body
 from roost.web.checks import Refers
 from roost.web.fields import Between, Length, Pattern
+
+NOT_FOUND = "Not found"
+
+
+class Taggable:
+    """How a body names entities to be tagged: of the kind whose plural is the field's name."""
+
+    def __init__(self, field: str) -> None:
+        self._field = field
+
+    async def find(self, context: Context, ids: Collection[int]) -> Mapping[int, str]:
+        """A kind that no group has declared has no entities."""
+        for kind in context.get(Entities).taggable():
+            if self._field == f"{kind.name}s":
+                return await labels(context.db, kind, context.account_id, ids)
+        return {}
+
 
 MAX_TAGS = 100
 """Of one entity."""

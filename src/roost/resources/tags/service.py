@@ -9,8 +9,7 @@ from roost.core.entities.registry import Entities
 from roost.core.limits.check import check_limits
 from roost.errors import Problem, forbidden, invalid_fields
 from roost.resources.tags import queries
-from roost.resources.tags.bodies import MAX_TAGS, Tags
-from roost.resources.tags.references import NOT_FOUND
+from roost.resources.tags.bodies import MAX_TAGS, NOT_FOUND, Tags
 
 
 async def use_tags(context: Context, tags: Tags | None) -> None:

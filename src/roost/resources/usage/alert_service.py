@@ -4,7 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from roost.core.context import Context
+from roost.core.notices import NotificationRow
 from roost.resources.compute import totals_queries as totals
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.totals_queries import Watched
 from roost.resources.usage import queries
 from roost.resources.usage.alert_rules import SPAN, Exceeded, exceeded
@@ -47,3 +50,29 @@ async def find_alerts(
 def _of_one(instance: Watched, used: Amounts, sent: int) -> Iterator[Found]:
     for each in exceeded(used, sent, instance.quota, instance.alerts):
         yield Found(instance, each)
+
+
+async def alerts(context: Context) -> list[NotificationRow]:
+    """An instance exceeds an alert of its own."""
+    now = context.clock.now()
+    found = await find_alerts(context.db, context.account_id, context.grantee, now)
+    return [_row(each) for each in found]
+
+
+def _row(found: Found) -> NotificationRow:
+    instance = found.instance
+    return {
+        "entity": {
+            "id": instance.id,
+            "label": instance.label,
+            "type": "compute",
+            "url": COMPUTE.url(instance.id),
+        },
+        "label": f"Alert: {found.alert.title}",
+        "message": found.text,
+        "body": None,
+        "type": "notice",
+        "severity": "minor",
+        "when": None,
+        "until": None,
+    }

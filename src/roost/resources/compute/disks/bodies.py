@@ -9,7 +9,7 @@ from roost.resources.compute.disks import rules
 from roost.resources.compute.references import ImageId, image_named
 from roost.resources.compute.rules import strong_password
 from roost.resources.compute.script_bodies import StackscriptData, StackscriptId
-from roost.resources.ssh_keys.references import KEYS_OF_USERS, NO_KEYS
+from roost.resources.ssh_keys.bodies import KEYS_OF_USERS, NO_KEYS
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.web.bodies import Body
 from roost.web.checks import Refers

@@ -17,7 +17,7 @@ from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.references import find_image, set_up_note
 from roost.resources.compute.script_service import deploy
-from roost.resources.ssh_keys.references import stored_keys
+from roost.resources.ssh_keys.bodies import stored_keys
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
 

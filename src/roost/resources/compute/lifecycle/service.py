@@ -26,7 +26,7 @@ from roost.resources.compute.references import find_image, set_up_note
 from roost.resources.compute.rules import user_data_reason
 from roost.resources.compute.script_service import deploy
 from roost.resources.compute.service import Wanted, give_profile
-from roost.resources.ssh_keys.references import stored_keys
+from roost.resources.ssh_keys.bodies import stored_keys
 from roost.secrets import Box
 
 
