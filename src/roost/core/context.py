@@ -29,7 +29,7 @@ class Context:
 
     @property
     def identity(self) -> Identity:
-        """Of one who acts with a token; 401 without."""
+        """The identity of a caller who acts with a token; 401 for one without."""
         if self.caller is None:
             raise unauthenticated()
         return self.caller

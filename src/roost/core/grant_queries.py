@@ -25,7 +25,7 @@ async def permission(db: Queries, user_id: int, kind: str, entity_id: int) -> Pe
 async def permissions(
     db: Queries, user_id: int, kind: str, ids: Collection[int]
 ) -> dict[int, Permission]:
-    """The same for many entities of a kind; those without a grant are left out."""
+    """What the user may do with entities of a kind; those without a grant are left out."""
 
 
 async def give(
@@ -55,7 +55,7 @@ async def give(
 async def give_all(
     db: Queries, user_id: int, kind: str, wanted: Mapping[int, Permission | None]
 ) -> None:
-    """The same for many entities of a kind."""
+    """Set a user's grants on entities of a kind."""
     await db.execute(
         "delete from entity_grant where user_id = $1 and kind = $2 and entity_id = any($3)",
         user_id,

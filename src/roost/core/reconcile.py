@@ -143,7 +143,7 @@ class Reconciler(ABC, Generic[Key, Rows, Seen, Drift]):
         return await self.look(key, rows)
 
     async def confirmed(self, key: Key) -> Case[Key, Rows, Seen, Drift] | None:
-        """The same, certain at this moment; None also while a job works on it."""
+        """The case once more under locks; None when all is well, and while a job works on it."""
         with suppress(ChangedError):
             case = await self.examine(key)
             if case is not None:

@@ -33,7 +33,7 @@ async def look(db: Queries, reader: UUID) -> tuple[int, bool]:
 
 @query("update identity_reader set seen = greatest(seen, $2) where id = $1 returning true")
 async def acknowledge(db: Queries, reader: UUID, epoch: int) -> bool:
-    """That the process remembers nothing from before the change; False when not registered."""
+    """Note that the process remembers nothing from before the change; False when not registered."""
 
 
 async def announce(db: Queries) -> int:

@@ -80,7 +80,7 @@ class Spool:
         (self.root / f"{number}{_PART}").unlink(missing_ok=True)
 
     def numbers(self) -> set[int]:
-        """Of all files, also of those that are only begun."""
+        """The numbers of all files, also of those that are only begun."""
         if not self.root.exists():
             return set()
         names = (path.name.removesuffix(_PART) for path in self.root.iterdir())

@@ -25,7 +25,7 @@ class Suspension:
     """A select of all that do not rest: `id` (text), `account_id`, and `waits`, whether something
     else has to end before."""
     resting: str
-    """The same of what rests because of its account."""
+    """A select, in the same form, of what rests because of its account."""
     rest: Change
     resume: Change
 

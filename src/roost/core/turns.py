@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from roost.jobs.kinds import Action, Effect
 from roost.jobs.model import Job
-from roost.jobs.queries import Waiting
+from roost.jobs.queries import UnfinishedJob
 from roost.jobs.run import Run
 from roost.jobs.turns import TurnArgs, awaited
 from roost.jobs.verdicts import Verdict, next_step, writing
@@ -24,7 +24,7 @@ BEGIN = "begin"
 
 
 class QueuedArgs(TurnArgs):
-    """Of a job that may follow others."""
+    """The arguments of a job that may follow others."""
 
     queued: bool = False
     """Whether other work was under way when the job was enqueued."""
@@ -46,7 +46,7 @@ class Turn:
     """Whether so many are waiting that nothing more should be queued."""
 
     @classmethod
-    def behind(cls, jobs: Sequence[Waiting], own: str) -> "Turn":
+    def behind(cls, jobs: Sequence[UnfinishedJob], own: str) -> "Turn":
         """Behind these jobs; those of the `own` resource are waited for anyhow."""
         after = tuple(job.id for job in jobs if job.resource != own)
         return cls(bool(jobs), after, len(jobs) >= MAX_WAITING)

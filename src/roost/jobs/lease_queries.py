@@ -89,7 +89,7 @@ FIRST: Place = (-1, "", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Claimable:
     """The jobs that may be claimed: the first ones of each line, of the lines that were read."""
 
     candidates: list[Candidate]
@@ -106,7 +106,7 @@ async def find_waiting(
     place: Place,
     limits: tuple[int, int],
     host: str = MAIN_HOST,
-) -> Waiting:
+) -> Claimable:
     """Due jobs of a host's lines behind a place; `limits`: of lines, and of the jobs in each."""
     tenant, kind, status = place
     lines, heads = limits
@@ -120,7 +120,7 @@ async def find_waiting(
         if record["id"] is not None:
             begun = status == "waiting"
             candidates.append(Candidate(record["id"], line, begun, record["run_at"]))
-    return Waiting(candidates, running, max(places) if len(places) == lines else FIRST)
+    return Claimable(candidates, running, max(places) if len(places) == lines else FIRST)
 
 
 async def claim(

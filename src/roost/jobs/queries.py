@@ -194,7 +194,7 @@ async def is_busy(db: Queries, resources: Sequence[str], now: datetime) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class UnfinishedJob:
     """A job that has not ended, as others see it that come behind it."""
 
     id: int
@@ -202,7 +202,7 @@ class Waiting:
     resource: str
 
 
-async def unfinished(db: Queries, resources: Sequence[str], now: datetime) -> list[Waiting]:
+async def unfinished(db: Queries, resources: Sequence[str], now: datetime) -> list[UnfinishedJob]:
     """Those by which `is_busy` is true."""
     records = await db.fetch(
         """
@@ -213,7 +213,7 @@ async def unfinished(db: Queries, resources: Sequence[str], now: datetime) -> li
         resources,
         now,
     )
-    return [Waiting(**record) for record in records]
+    return [UnfinishedJob(**record) for record in records]
 
 
 async def any_unfinished(db: Queries, job_ids: Sequence[int]) -> bool:

@@ -10,7 +10,7 @@ from roost.jobs import queries
 from roost.jobs.kinds import AnyKind, JobArgs, JobKind, Kinds
 from roost.jobs.listener import JobListener
 from roost.jobs.model import AT_ONCE, Job
-from roost.jobs.queries import NO_EVENT, EventInsert, NewJob, Waiting
+from roost.jobs.queries import NO_EVENT, EventInsert, NewJob, UnfinishedJob
 from roost.jobs.retention import RETENTION
 from roost.store import Queries
 from roost.tracing import current_place
@@ -183,7 +183,7 @@ class JobQueue:
         """Whether a job of any of the resources runs, waits for another attempt, or is due."""
         return await queries.is_busy(conn, resources, self.clock.now())
 
-    async def unfinished(self, conn: Queries, *resources: str) -> list[Waiting]:
+    async def unfinished(self, conn: Queries, *resources: str) -> list[UnfinishedJob]:
         """The jobs that make the resources busy, in the order in which they came."""
         return await queries.unfinished(conn, resources, self.clock.now())
 

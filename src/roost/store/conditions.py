@@ -75,7 +75,7 @@ Condition = Compare | AllOf | AnyOf
 
 
 def columns_of(condition: Condition | None) -> list[Column]:
-    """What it is about."""
+    """The columns that a condition compares."""
     match condition:
         case Compare(column):
             return [column]

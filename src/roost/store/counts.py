@@ -23,7 +23,7 @@ class Counted:
     """Rows of the account $1 that are counted but not shown; few, under an index."""
 
     def total(self, source: str) -> str:
-        """Of the rows of a from clause."""
+        """SQL of the number of rows of a from clause."""
         kept = (
             f"(select coalesce(sum(n.amount), 0)::bigint from row_count n where n.owner ="
             f" {self.owner} and n.kind = {self.kind} and n.label = {self.label})"

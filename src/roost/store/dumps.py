@@ -55,7 +55,7 @@ def load(dsn: str, dump: IO[bytes]) -> None:
 
 
 def load_own(dsn: str, dump: IO[bytes]) -> None:
-    """The same for a server of the operator's own, which may be an older one: `pg_restore` begins
+    """Load a dump into a server of the operator's own, maybe an older one: `pg_restore` begins
     with settings that those refuse, so that its statements go by `psql`, without these.
     """
     shown, secret = without_password(dsn)
@@ -87,7 +87,7 @@ def without_password(dsn: str) -> tuple[str, dict[str, str]]:
 
 
 def _feed(process: subprocess.Popen[bytes], begin: bytes, source: IO[bytes]) -> None:
-    """Of a program that has ended its exit code tells."""
+    """Write the dump to a program; when that has ended, its exit code tells why."""
     assert process.stdin is not None
     with suppress(BrokenPipeError):
         process.stdin.write(begin)

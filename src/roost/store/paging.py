@@ -62,7 +62,7 @@ class Listing:
     counted: Counted | None = None
     """Where the number of the rows in scope is kept; None: they are counted each time."""
     parts: tuple[Part, ...] = ()
-    """The same rows once more, for a gathered list that is made of lists whose rows are counted."""
+    """The parts of a gathered list that is made of lists whose rows are counted."""
 
     @property
     def total(self) -> str | None:
@@ -147,7 +147,7 @@ async def fetch_record(
 
 
 def page_of(rows: Sequence[Mapping[str, object]], page: int, page_size: int) -> bytes:
-    """The same envelope over rows that are at hand; for lists that are always short."""
+    """The envelope of a list over rows that are at hand, for lists that are always short."""
     pages = _pages(len(rows), page_size)
     if page * page_size > _ABSURD:
         page = pages

@@ -48,7 +48,7 @@ class Store:
         self._server: EmbeddedServer | None = None
         self._shares: list[Pool] = []
         self.reserved: Store = self
-        """The same database for what keeps a process alive: claims, leases, health checks. Neither
+        """The store of what keeps a process alive: claims, leases, health checks. Neither
         requests nor jobs can use up its connections."""
 
     @classmethod
@@ -74,7 +74,7 @@ class Store:
             raise
 
     def share(self, share: Share) -> "Store":
-        """The same database through connections of its own; they end with this store's."""
+        """Another store of this database with its own connections; they end with this store's."""
         pool = Pool(self.dsn, share)
         self._shares.append(pool)
         store = Store(self.dsn, pool, self._listener)

@@ -52,7 +52,7 @@ class Authenticator:
         return identity
 
     def trust_until(self, moment: float) -> None:
-        """What is remembered may be used until then, of `time.monotonic`."""
+        """Use remembered identities until a moment of `time.monotonic`."""
         self._trusted_until = moment
 
     def forget(self) -> None:

@@ -110,7 +110,7 @@ async def read_body(model: type[B], raw: bytes, context: Context) -> B:
 
 
 def parse_body(model: type[B], raw: bytes, services: Services) -> B:
-    """The same of a body that names nothing in the database."""
+    """The validated body of a request, when it names nothing in the database."""
     return _validate(model, _decode(raw), Checks(services))
 
 

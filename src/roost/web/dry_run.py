@@ -33,7 +33,7 @@ def is_wanted(endpoint: "Endpoint", query: Mapping[str, str]) -> bool:
 
 
 async def rehearse(connection: Connection, endpoint: "Endpoint", call: Call, body: object) -> Reply:
-    """What the request would change of the account's prices. The caller rolls back."""
+    """Find what the request would change of the account's prices. The caller rolls back."""
     assert endpoint.dry_run is not None
     before = await last_row(connection)
     await (endpoint.handler(call) if body is None else endpoint.handler(call, body))

@@ -60,7 +60,7 @@ class Length:
         return core_schema.no_info_after_validator_function(self._check, inner)
 
     def _check(self, value: object) -> object:
-        """What is of another type is refused by what follows."""
+        """Values of another type are refused by what follows."""
         if isinstance(value, str | list | dict) and not self.min <= len(value) <= self.max:
             raise refuse(f"Length must be {self.min}-{self.max} {_UNITS[type(value)]}")
         return value

@@ -62,7 +62,7 @@ class RateLimiter:
         return window, True
 
     def _make_room(self, now: float) -> None:
-        """What has ended goes, two for each that begins; then the oldest, never everybody's."""
+        """Forget windows that have ended, two for each that begins; then the oldest, never all."""
         for _ in range(2):
             oldest = next(iter(self._windows.values()), None)
             if oldest is None or (oldest.reset > now and len(self._windows) < MAX_WINDOWS):

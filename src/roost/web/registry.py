@@ -43,7 +43,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """That a write can be tried: all that it does is in its transaction."""
+    """Declares that a write can be tried, as all that it does is in its transaction."""
 
     later: Callable[[Call], Awaitable[None]] | None = None
     """Writes to the ledger what a job of the write is going to write there."""
@@ -131,7 +131,8 @@ class Endpoint:
     """Makes of the body what the handler is given, before the transaction begins: look-ups,
     parsing and hashing hold no connection. It is given the call, whose `db` is the store."""
     intake: Intake[object] | None = None
-    """The same for an upload that is stored elsewhere, and taken back when the request fails."""
+    """Work before the transaction for an upload that is stored elsewhere, and taken back when the
+    request fails."""
     after: After | None = None
     """Looks for a moment at what a write has begun, once its transaction has ended: the answer
     may become another one, or an ApiError. Its call's `db` is the store."""
@@ -272,7 +273,7 @@ def endpoint(
 def renamed(
     of: Endpoint, name: str, path: str, summary: str, *, deprecated: bool = False
 ) -> Endpoint:
-    """The same operation, also by another name and path."""
+    """An operation that is there also by another name and path."""
     description = f"The same as `{of.method} {plain_path(of.path)}`."
     return replace(
         of,

@@ -28,5 +28,5 @@ class Warned(TypedDict):
 
 
 def accepted(reply: Reply, warning: Warned) -> Reply:
-    """The same record, of what is not done yet."""
+    """The answer 202 about what is not done yet: its record and a warning."""
     return Reply(202, orjson.dumps({**orjson.loads(reply.body), "warnings": [warning]}))

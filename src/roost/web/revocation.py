@@ -64,7 +64,7 @@ class Revocations:
                 await queries.unregister(self._store, self._id)
 
     async def settle(self) -> None:
-        """The same as the function, of which this process need not be told."""
+        """Settle as the function does, when this process need not be told."""
         epoch = await queries.announce(self._store)
         self.authenticator.forget()
         await queries.acknowledge(self._store, self._id, epoch)

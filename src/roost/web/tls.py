@@ -24,7 +24,7 @@ class Certificate(Protocol):
     """What a server shows."""
 
     def context(self) -> ssl.SSLContext:
-        """Of the next connection."""
+        """The TLS context of the next connection."""
 
 
 class Caller:

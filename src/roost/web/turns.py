@@ -34,7 +34,7 @@ class Turns:
     """Counts the requests of this process."""
 
     def __init__(self, connections: int) -> None:
-        """Of the `connections` to the database a user may take half, an account three quarters."""
+        """`connections`: to the database; a user may take half, an account three quarters."""
         self._most_of_user = max(1, connections // 2)
         self._most = max(1, connections * 3 // 4)
         self._open: dict[int, int] = {}

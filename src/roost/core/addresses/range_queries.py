@@ -161,7 +161,8 @@ async def share(db: Queries, compute_id: int, networks: Collection[IPv6Network])
 
 
 async def stop_sharing(db: Queries, compute_id: int) -> list[int]:
-    """Of what is routed to the instance; the others that could send from it."""
+    """End all sharing of ranges that are routed to the instance; returns those who could send from
+    them."""
     rows = await db.fetch(
         """
         with ended as (

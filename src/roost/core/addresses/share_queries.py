@@ -56,7 +56,7 @@ async def share(db: Queries, compute_id: int, addresses: Collection[str]) -> Non
 
 
 async def stop_sharing(db: Queries, compute_id: int) -> list[int]:
-    """Of what the instance has itself; the instances that could take something over."""
+    """End all sharing of the instance's own addresses; returns those who could take one over."""
     rows = await db.fetch(
         """
         with ended as (

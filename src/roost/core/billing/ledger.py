@@ -59,7 +59,7 @@ async def end(db: Queries, billable: Billable, resource_id: int, at: datetime) -
 
 
 async def record_all(db: Queries, billable: Billable, at: datetime) -> None:
-    """The same for all of a kind: after prices have changed."""
+    """Note the state of all things of a kind, after prices have changed."""
     await db.execute(
         ledger_queries.of_all(billable.service, billable.state), at.replace(microsecond=0)
     )

@@ -43,7 +43,7 @@ class Discount:
 
 
 def discounts(found: Sequence[Charge], promotions: Sequence[Promotion]) -> list[Discount]:
-    """Of the charges of one month; none is paid for twice."""
+    """What promotions pay of the charges of one month; no charge is paid for twice."""
     unpaid, given = [charge.amount for charge in found], list[Discount]()
     for promotion in sorted(promotions, key=_order):
         allowance = min(promotion.monthly_cap, promotion.left)

@@ -36,7 +36,7 @@ class Catalog:
         self._awaits_image: dict[str, Callable[[str], bool]] = {}
 
     def offering(self, served: Collection[Capability]) -> "Catalog":
-        """The same without capabilities that this build does not serve, in any region."""
+        """A copy without capabilities that this build does not serve, in any region."""
         regions = [
             region.model_copy(
                 update={"capabilities": [each for each in region.capabilities if each in served]}
@@ -66,7 +66,7 @@ class Catalog:
         return self._clusters.get(cluster_id)
 
     def find_cluster_of(self, region_id: str) -> ObjectClusterEntry | None:
-        """That of a region."""
+        """The object cluster of a region."""
         return next((each for each in self._clusters.values() if each.region == region_id), None)
 
     def find_image(self, image_id: str) -> ImageEntry | None:

@@ -153,7 +153,7 @@ class Priced(Entry):
 
 
 class PricedBeyond(Priced):
-    """Of so many units of an account, the first are free."""
+    """A price by the unit, of which an account has the first ones free."""
 
     free: Natural = 0
 
@@ -165,7 +165,7 @@ class RegionTransferPrice(Entry):
 
 
 class TransferPrice(Entry):
-    """Of each GB beyond a pool, in US dollars."""
+    """The price of each GB beyond a pool, in US dollars."""
 
     price: Dollars
     region_prices: list[RegionTransferPrice] = []

@@ -63,7 +63,7 @@ def _region(entry: RegionEntry) -> Row:
 
 
 def _prices(entries: Entries) -> Iterator[Row]:
-    """Of what has no plans."""
+    """The prices of what has no plans."""
     priced = {
         "blockstorage": entries.volume_price,
         "ip_v4": entries.address_price,

@@ -23,7 +23,7 @@ NOTHING = Held(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """Of one group."""
+    """How one group's things on hosts are counted, looked for and taken over."""
 
     name: str
     """What one of them is, as behind a number."""
@@ -39,7 +39,7 @@ class Holding:
 
 
 class Holdings:
-    """Of all groups."""
+    """The holdings of all groups together."""
 
     def __init__(self, *holdings: Holding) -> None:
         self._holdings = holdings
@@ -54,13 +54,13 @@ class Holdings:
         return found
 
     async def silent(self, db: Queries) -> dict[str, dict[str, int]]:
-        """The same of hosts that nobody hears of: what they have is at a standstill."""
+        """What hosts have that nobody hears of, where it is at a standstill."""
         held = await self.counts(db)
         hosts = [each.name for each in await all_hosts(db) if not each.alive]
         return {name: held[name] for name in hosts if name in held}
 
     async def regions(self, db: Queries, host: str) -> set[str]:
-        """Of all that a host has."""
+        """The regions of all that a host has."""
         asked = [each.regions for each in self._holdings if each.regions is not None]
         return set(chain.from_iterable([await regions(db, host) for regions in asked]))
 

@@ -45,7 +45,7 @@ def _derive(secret: bytes) -> Ed25519PrivateKey:
 
 
 def _certificate(key: Ed25519PrivateKey) -> bytes:
-    """The same on all hosts, to the byte, as signatures of this kind are."""
+    """A certificate that all hosts make alike, to the byte, as signatures of this kind are."""
     builder = (
         x509.CertificateBuilder()
         .subject_name(_NAME)

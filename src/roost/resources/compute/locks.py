@@ -12,7 +12,7 @@ from roost.core.suspensions import SUSPENDED
 from roost.core.turns import QueuedArgs, Turn, begin_with
 from roost.errors import invalid, not_found
 from roost.jobs.kinds import Action
-from roost.jobs.queries import Waiting
+from roost.jobs.queries import UnfinishedJob
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict
@@ -60,7 +60,7 @@ async def turn_of(db: Queries, services: Services, compute_id: int) -> Turn:
     return Turn.behind(await jobs_on(db, services, compute_id), resource_of(compute_id))
 
 
-async def jobs_on(db: Queries, services: Services, compute_id: int) -> list[Waiting]:
+async def jobs_on(db: Queries, services: Services, compute_id: int) -> list[UnfinishedJob]:
     """Those of an instance, of its neighbours, and of clones that are being made of any."""
     clones = await clones_of(db, compute_id)
     held = await services.get(Neighbours).resources(db, compute_id)
