@@ -26,6 +26,8 @@ _ROUNDS, _CHANGES = 10, 10
 _SIZES = (("4 KB", 4 << 10, 300), ("1 MB", 1 << 20, 50), ("100 MB", 100_000_000, 8))
 """What is transferred, bytes, and how often each way."""
 _NAMES = 50
+_LISTED, _LISTS, _WRITERS = 6000, 40, 12
+"""Objects that are put for lists, pages of 1,000 that are taken, and who puts at a time."""
 _NUMBERS = count()
 
 Json = dict[str, object]
@@ -65,6 +67,9 @@ async def _measure(state: Path, pid: int, base: str) -> AsyncIterator[Result]:
         for name, size, times in _SIZES:
             for method in ("PUT", "GET"):
                 yield await contest.transfers(method, name, size, times)
+        await contest.fill()
+        yield await contest.listing("first", "")
+        yield await contest.listing("deep", f"&start-after={_listed(_LISTED * 8 // 10)}")
 
 
 class _Contest:
@@ -136,6 +141,32 @@ class _Contest:
         what = f"{method} of {name} with a key: of the server alone"
         return Result(what, rates[True] / rates[False], "", 0.9, "at least", note)
 
+    async def fill(self) -> None:
+        """As many objects of the same names on both sides."""
+
+        async def put(first: int, bucket: str, key: Credentials) -> None:
+            for number in range(first, _LISTED, _WRITERS):
+                url = self._signed("PUT", f"{bucket}/{_listed(number)}", key)
+                assert await self._send("PUT", url, b"x") == 200
+
+        for bucket, key in (("bench", self._key), ("direct", self._root)):
+            await asyncio.gather(*(put(first, bucket, key) for first in range(_WRITERS)))
+
+    async def listing(self, which: str, after: str) -> Result:
+        """A page of 1,000, by turns as transfers are."""
+        taken: dict[bool, list[float]] = {True: [], False: []}
+        for number in range(2 * _LISTS):
+            own = number % 4 in (1, 2)
+            path = f"{'bench' if own else 'direct'}?list-type=2&prefix=listed-{after}"
+            url = self._signed("GET", path, self._key if own else self._root)
+            began = time.perf_counter()
+            assert await self._send("GET", url) == 200
+            taken[own].append(time.perf_counter() - began)
+        quick = {own: quantiles(seconds)[0] for own, seconds in taken.items()}
+        note = f"ms: direct {quick[False] * 1e3:.1f}, with a key {quick[True] * 1e3:.1f}"
+        what = f"{which} list of 1,000 of {_LISTED:,} with a key: of the server alone"
+        return Result(what, quick[True] / quick[False], "x", 1.5, note=note)
+
     async def _make(self) -> None:
         name = f"bench-{next(_NUMBERS)}"
         await self._call("POST", "object-storage/buckets", _bucket(name))
@@ -181,6 +212,10 @@ class _Contest:
         request = AWSRequest(method, f"{url}/{path}")
         S3SigV4QueryAuth(key, "s3", "us-east-1", 3600).add_auth(request)
         return URL(str(request.url), encoded=True)
+
+
+def _listed(number: int) -> str:
+    return f"listed-{number:07}"
 
 
 def _bucket(name: str) -> Json:

@@ -24,6 +24,8 @@ from roost.engines.gateway.upstream import Upstream
 
 _MOST_LINE = 32 * 1024
 _BACKLOG = 1024
+_READ_BYTES = 256 << 10
+"""Of a body, until reading waits for the server behind."""
 _KEEP_SECONDS = 75.0
 _CLOSE_SECONDS = 2.0
 _WAIT_SECONDS = 0.05
@@ -99,6 +101,7 @@ def _serving(answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]])
         auto_decompress=False,
         max_line_size=_MOST_LINE,
         max_field_size=_MOST_LINE,
+        read_bufsize=_READ_BYTES,
         keepalive_timeout=_KEEP_SECONDS,
         handler_cancellation=True,
     )

@@ -8,7 +8,6 @@ import json
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
 from typing import TypeAlias
 
 from aiohttp import web
@@ -156,7 +155,7 @@ async def _list(gateway: Gateway, sent: Json) -> Json:
     assert isinstance(limit, int)
     page = await lists.page(gateway.upstream, bucket, prefix, marker, delimiter, limit)
     last = page.found[-1].name if page.truncated else None
-    return {"found": [asdict(each) for each in page.found], "next": last}
+    return {"found": [each._asdict() for each in page.found], "next": last}
 
 
 async def _has(gateway: Gateway, sent: Json) -> Json:

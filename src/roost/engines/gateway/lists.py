@@ -2,10 +2,11 @@
 
 import base64
 import binascii
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote, unquote_plus
-from xml.etree.ElementTree import Element
 
 from roost.engines.gateway import names
 from roost.engines.gateway.faults import invalid
@@ -16,11 +17,15 @@ from roost.engines.gateway.xml import document, parsed, tag
 MOST = 1000
 _FEW = 2
 _NULL = tag("VersionId", "null") + tag("IsLatest", True)
-_SPACE = "{http://s3.amazonaws.com/doc/2006-03-01/}"
+_ROW = re.compile(
+    "<Contents><Key>([^<&]+)</Key><ETag>([^<]+)</ETag><Size>([0-9]+)</Size>"
+    "<Owner><ID>[^<]*</ID><DisplayName>[^<]*</DisplayName></Owner>"
+    "<StorageClass>[^<]*</StorageClass><LastModified>([^<&]+)</LastModified></Contents>"
+)
+"""Of an object as the server behind writes it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """An object; of what begins alike, the beginning."""
 
     name: str
@@ -57,10 +62,10 @@ async def _walk(
         marker = names.after_all(group) if group == after else names.encoded(after)
     else:
         group, marker = None, names.encoded(after)
-    seen, size = group if group == after else None, min(most + 1, MOST)
+    seen, size, left = group if group == after else None, min(most + 1, MOST), most + 1
     while True:
         rows, more = await _rows(upstream, bucket, names.encoded(prefix), marker, size)
-        skipped = 0
+        skipped, left = 0, left - len(rows)
         for row in rows:
             group = _group(row.name, prefix, delimiter)
             if group is None:
@@ -79,7 +84,10 @@ async def _walk(
             marker = names.after_all(seen)
         else:
             marker = names.encoded(last)
-        size = _FEW if skipped > len(rows) // 2 else min(max(size * 4, 16), MOST)
+        if not delimiter:
+            size = min(max(left, _FEW), MOST)
+        else:
+            size = _FEW if skipped > len(rows) // 2 else min(max(size * 4, 16), MOST)
 
 
 def _group(name: str, prefix: str, delimiter: str) -> str | None:
@@ -101,21 +109,31 @@ async def _rows(
         return [], False
     if incoming.status >= 400:
         raise refused(incoming.status, body)
-    root = parsed(body)
-    rows = [_row(each) for each in root.iterfind(f"{_SPACE}Contents")]
-    return rows, bool(rows) and root.findtext(f"{_SPACE}IsTruncated") == "true"
+    rows = found_in(body)
+    return rows, bool(rows) and b"<IsTruncated>true</IsTruncated>" in body
 
 
-def _row(element: Element) -> Found:
-    def text(name: str) -> str:
-        return element.findtext(f"{_SPACE}{name}") or ""
+def found_in(body: bytes) -> list[Found]:
+    """The objects of a list of the server behind. Raises S3Error."""
+    return list(map(_row, _texts(body)))
 
-    return Found(
-        names.decoded(unquote_plus(text("Key"))),
-        text("ETag"),
-        text("LastModified"),
-        int(text("Size") or 0),
-    )
+
+def _texts(body: bytes) -> Iterable[tuple[str, str, str, str]]:
+    """Of each object its key, ETag, size and time: a thousand of them in a fifth of the time that
+    a parser takes, which is asked where the answer is written in another way."""
+    found: list[tuple[str, str, str, str]] = _ROW.findall(body.decode())
+    if len(found) == body.count(b"<Contents>"):
+        return found
+    rows = parsed(body).iterfind("{*}Contents")
+    fields = ("Key", "ETag", "Size", "LastModified")
+    texts = ([each.findtext(f"{{*}}{field}") or "" for field in fields] for each in rows)
+    return [(key, etag, size, modified) for key, etag, size, modified in texts]
+
+
+def _row(texts: tuple[str, str, str, str]) -> Found:
+    key, etag, size, modified = texts
+    name = names.decoded(unquote_plus(key))
+    return Found(name, etag.replace("&#34;", '"').strip(), modified, int(size or 0))
 
 
 def number(query: dict[str, str], name: str, most: int) -> int:
@@ -251,16 +269,12 @@ def _element(
     name = tag("Prefix" if found.is_prefix else "Key", shown(found.name, as_url))
     if found.is_prefix:
         return f"<CommonPrefixes>{name}</CommonPrefixes>"
-    parts = (
-        name,
-        more,
-        tag("LastModified", found.modified),
-        tag("ETag", found.etag),
-        tag("Size", found.size),
-        tag("StorageClass", "STANDARD"),
-        "" if owner is None else f"<Owner>{tag('ID', owner)}{tag('DisplayName', owner)}</Owner>",
+    owned = "" if owner is None else f"<Owner>{tag('ID', owner)}{tag('DisplayName', owner)}</Owner>"
+    etag = found.etag.replace('"', "&quot;")  # Nothing else of them needs an escape.
+    return (
+        f"<{kind}>{name}{more}<LastModified>{found.modified}</LastModified><ETag>{etag}</ETag>"
+        f"<Size>{found.size}</Size><StorageClass>STANDARD</StorageClass>{owned}</{kind}>"
     )
-    return f"<{kind}>{''.join(parts)}</{kind}>"
 
 
 async def is_empty(upstream: Upstream, bucket: Bucket) -> bool:

@@ -29,6 +29,8 @@ _OVERRIDES = frozenset(
         *("content-disposition", "content-encoding"),
     )
 )
+_WHOLE = 64 << 10
+"""Bytes of an answer that is sent as a whole, in one piece with its head."""
 _NO_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
@@ -63,7 +65,11 @@ async def get(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamRespons
 async def _passed_on(
     gateway: Gateway, call: Call, bucket: Bucket, incoming: Incoming
 ) -> web.StreamResponse:
-    response = web.StreamResponse(status=incoming.status, headers=answered_headers(incoming))
+    headers = answered_headers(incoming)
+    length = int(headers.get("content-length", _WHOLE + 1))
+    if call.method != "HEAD" and incoming.status not in _NO_BODY and length <= _WHOLE:
+        return web.Response(status=incoming.status, headers=headers, body=await incoming.read())
+    response = web.StreamResponse(status=incoming.status, headers=headers)
     await answer_begins(call, bucket, response)
     if call.method != "HEAD" and incoming.status not in _NO_BODY:
         sent = 0

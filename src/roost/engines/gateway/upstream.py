@@ -128,16 +128,16 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def begin(self, head: bytes, *, head_only: bool) -> None:
+    async def begin(self, head: bytes, first: bytes, *, head_only: bool) -> bool:
+        """With one call of the system for both, which is what a small request costs."""
         self._begin()
         self._head_only = head_only
-        assert self._transport is not None
-        self._transport.write(head)
+        return await self.write(head, first)
 
-    async def write(self, piece: bytes) -> bool:
+    async def write(self, *pieces: bytes) -> bool:
         """Whether more can be written: an answer ends that."""
         assert self._transport is not None
-        self._transport.write(piece)
+        self._transport.writelines(pieces)
         if not self._writable.is_set():
             async with asyncio.timeout(_SECONDS):
                 await self._writable.wait()
@@ -238,15 +238,13 @@ class Upstream:
             connection.drop()
 
     async def _sent(self, connection: Connection, outgoing: Outgoing, first: bytes) -> Incoming:
-        connection.begin(self._head(outgoing), head_only=outgoing.method == "HEAD")
-        if outgoing.pieces is not None and outgoing.length:
-            going = await connection.write(first)
-            written = len(first)
-            if written < outgoing.length:
-                async for piece in outgoing.pieces:
-                    if not going:
-                        break
-                    going = await connection.write(piece)
+        head_only = outgoing.method == "HEAD"
+        going = await connection.begin(self._head(outgoing), first, head_only=head_only)
+        if outgoing.pieces is not None and len(first) < outgoing.length:
+            async for piece in outgoing.pieces:
+                if not going:
+                    break
+                going = await connection.write(piece)
         status = await connection.answer()
         return Incoming(status, connection.headers, connection)
 
