@@ -14,6 +14,7 @@ from functools import partial
 import orjson
 
 from roost.dialect import paths
+from roost.dialect.known import by_records
 from roost.dialect.table import Added, Copied, Dialect, Value
 from roost.dialect.texts import exchange_scopes, say
 from roost.web.openapi.schemas import row_of
@@ -109,7 +110,7 @@ def _compile(dialect: Dialect, endpoint: Endpoint, schemas: Mapping[str, Schema]
             body = pattern.sub(change, body)
         return body
 
-    return rewrite
+    return partial(by_records, rewrite)
 
 
 def doubled(body: bytes) -> bytes:
