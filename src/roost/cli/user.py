@@ -15,7 +15,9 @@ from roost.resources.two_factor.service import forget
 from roost.resources.users.bodies import Password
 from roost.resources.users.queries import set_password
 from roost.secrets import hash_password
+from roost.services import Services
 from roost.settings import Settings
+from roost.web.checks import Checks
 
 _PASSWORD: TypeAdapter[str] = TypeAdapter(Password)
 
@@ -54,7 +56,7 @@ def _read() -> str:
     else:
         text = sys.stdin.readline().removesuffix("\n")
     try:
-        return _PASSWORD.validate_python(text)
+        return _PASSWORD.validate_python(text, context=Checks(Services()))
     except ValidationError as error:
         raise click.ClickException(error.errors()[0]["msg"]) from None
 

@@ -1,6 +1,6 @@
 """What the validators of bodies may ask, beside what they are given."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Annotated, Generic, TypeVar
 
@@ -22,6 +22,8 @@ class Checks:
 
     services: Services
     references: References = field(default_factory=References)
+    passed: set[tuple[object, str]] = field(default_factory=set)
+    """Checks that took long, with the texts that have passed them."""
 
 
 def checks_of(info: ValidationInfo) -> Checks:
@@ -31,6 +33,19 @@ def checks_of(info: ValidationInfo) -> Checks:
 
 def catalog_of(info: ValidationInfo) -> Catalog:
     return checks_of(info).services.get(Catalog)
+
+
+def once(check: Callable[[str], str]) -> Callable[[str, ValidationInfo], str]:
+    """A check that takes long: of a text that passes, once, however often its body is validated."""
+
+    def checked(text: str, info: ValidationInfo) -> str:
+        passed = checks_of(info).passed
+        if (check, text) not in passed:
+            check(text)
+            passed.add((check, text))
+        return text
+
+    return checked
 
 
 def referred(info: ValidationInfo, reference: Reference[K, T], key: K) -> T | None:

@@ -8,11 +8,12 @@ from roost.core.grant_queries import Permission
 from roost.resources.compute.rules import strong_password
 from roost.resources.users import rules
 from roost.web.bodies import Body
+from roost.web.checks import once
 from roost.web.fields import EMAIL, Between, Length, Pattern
 
 Username = Annotated[str, Length(3, 32), Pattern(rules.USERNAME_PATTERN, rules.USERNAME_REASON)]
 Email = Annotated[str, Length(3, 128), EMAIL]
-Password = Annotated[str, Length(8, 128), AfterValidator(strong_password)]
+Password = Annotated[str, Length(8, 128), AfterValidator(once(strong_password))]
 
 
 class CreateUser(Body):

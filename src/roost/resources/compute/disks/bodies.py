@@ -12,10 +12,10 @@ from roost.resources.compute.script_bodies import StackscriptData, StackscriptId
 from roost.resources.ssh_keys.bodies import KEYS_OF_USERS, NO_KEYS
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.web.bodies import Body
-from roost.web.checks import Refers
+from roost.web.checks import Refers, once
 from roost.web.fields import Between, Length, ShortText, refuse
 
-RootPassword = Annotated[str, Length(7, 128), AfterValidator(strong_password)]
+RootPassword = Annotated[str, Length(7, 128), AfterValidator(once(strong_password))]
 
 Usernames = Annotated[list[ShortText], Length(0, 100), Refers(KEYS_OF_USERS, NO_KEYS)]
 
