@@ -3,11 +3,13 @@
 import gc
 import os
 from collections.abc import AsyncIterator, Generator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import structlog
+from argon2 import PasswordHasher
 
 from roost.settings import Settings
 from roost.store import Store
@@ -107,6 +109,15 @@ def quick_transactions(watched_transactions: None) -> Iterator[None]:
     transactions.violations.clear()
     yield
     assert transactions.violations == []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> Iterator[None]:
+    """A hash shall take a tenth of a second of all processors; a test of logins has many."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
+        patch.setattr("roost.secrets.PasswordHasher", quick)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

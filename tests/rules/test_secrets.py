@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 import structlog
+from argon2 import PasswordHasher, Type, extract_parameters
 
 from roost.app.logs import configure_logs
-from roost.secrets import Box, hash_guest_password, hash_token
+from roost.secrets import (
+    Box,
+    hash_guest_password,
+    hash_password,
+    hash_token,
+    verify_password,
+)
 
 
 def test_sealed_and_opened(tmp_path: Path) -> None:
@@ -35,6 +42,17 @@ def test_hashes() -> None:
     first, second = hash_guest_password("secret"), hash_guest_password("secret")
     assert first.startswith("$6$")
     assert first != second
+
+
+def test_passwords_are_hashed_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RFC 9106, section 4: the second recommended choice. Other tests hash quickly."""
+    monkeypatch.setattr("roost.secrets.PasswordHasher", PasswordHasher)
+    hashed = hash_password("secret")
+    chosen = extract_parameters(hashed)
+    assert chosen.type is Type.ID
+    assert (chosen.time_cost, chosen.memory_cost, chosen.parallelism) == (3, 2**16, 4)
+    assert verify_password(hashed, "secret")
+    assert not verify_password(hashed, "Secret")
 
 
 def test_tracebacks_in_logs_hold_no_local_variables(

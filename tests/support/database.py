@@ -65,7 +65,9 @@ class DatabaseServer:
         """The URL of a new database; with template `template0` it has no tables."""
         name = f"test_{uuid.uuid4().hex}"
         async with self._lock:
-            await self._admin.execute(f"create database {name} template {template}")
+            await self._admin.execute(
+                f"create database {name} template {template} strategy file_copy"
+            )
         try:
             yield self._cluster.dsn(name)
         finally:
