@@ -122,8 +122,17 @@ def quick_passwords() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def uncached_loggers() -> Iterator[None]:
-    """A logger that a command of this process used first would miss the captures of later tests."""
+    """A logger that a command of this process used first would miss the captures of later tests.
+
+    What nobody captures is shown plainly: the coloured traceback with all local variables, which
+    structlog has by default, takes seconds for each exception.
+    """
     configure = structlog.configure
+    *processors, _ = structlog.get_config()["processors"]
+    plain = structlog.dev.ConsoleRenderer(
+        colors=False, exception_formatter=structlog.dev.plain_traceback
+    )
+    configure(processors=[*processors, plain])
 
     def uncached(**settings: Any) -> None:
         configure(**settings | {"cache_logger_on_first_use": False})

@@ -37,12 +37,12 @@ _Args = TypeVar("_Args", bound=JobArgs)
 
 
 async def until(holds: Callable[[], Awaitable[bool]], seconds: float = 60.0) -> None:
-    """Wait for a condition. TimeoutError when it does not come true."""
+    """Ask, ever more rarely, whether a condition holds. TimeoutError when it does not come true."""
+    pause = 0.005
     async with asyncio.timeout(seconds):
-        while True:
-            if await holds():
-                return
-            await asyncio.sleep(0.005)
+        while not await holds():
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.2, 0.05)
 
 
 class Bench:

@@ -146,8 +146,10 @@ class Client:
 async def until(
     probe: Callable[[], Awaitable[T]], wanted: Callable[[T], bool], seconds: float = 60
 ) -> T:
-    """Ask again and again until the answer is wanted; TimeoutError after a while."""
+    """Ask again, ever more rarely, until the answer is wanted; TimeoutError after a while."""
+    pause = 0.01
     async with asyncio.timeout(seconds):
         while not wanted(found := await probe()):
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.2, 0.1)
     return found

@@ -33,6 +33,10 @@ class Metrics:
             ["kind"],
             registry=registry,
         )
+        self._raised: list[Gauge] = []
+        """Those that `show` has set last."""
+        self._seen: set[str] = set()
+        """Kinds that have gauges."""
         known = tuple(kinds)
 
         def counter(name: str, text: str) -> Counter:
@@ -52,16 +56,30 @@ class Metrics:
     def show(self, kinds: Iterable[str], counts: Iterable[Count], now: datetime) -> None:
         """Set the gauges."""
         running: dict[str, datetime] = {}
-        for kind in kinds:
-            self._age.labels(kind).set(0)
-            self._running.labels(kind).set(0)
-            for status in _UNFINISHED:
-                self._jobs.labels(kind, status).set(0)
+        self._begin_with_zeros(kinds)
         for count in counts:
-            self._jobs.labels(count.kind, count.status).set(count.jobs)
+            self._set(self._jobs.labels(count.kind, count.status), count.jobs)
             if count.status == "queued" and count.oldest:
-                self._age.labels(count.kind).set((now - count.oldest).total_seconds())
+                age = (now - count.oldest).total_seconds()
+                self._set(self._age.labels(count.kind), age)
             if count.begun:
                 running[count.kind] = min(count.begun, running.get(count.kind, now))
         for kind, begun in running.items():
-            self._running.labels(kind).set((now - begun).total_seconds())
+            self._set(self._running.labels(kind), (now - begun).total_seconds())
+
+    def _begin_with_zeros(self, kinds: Iterable[str]) -> None:
+        """There are hundreds of gauges, and few of them have a value: the others stay as they are.
+        One that is new shows 0."""
+        for gauge in self._raised:
+            gauge.set(0)
+        self._raised.clear()
+        for kind in set(kinds) - self._seen:
+            self._seen.add(kind)
+            self._age.labels(kind)
+            self._running.labels(kind)
+            for status in _UNFINISHED:
+                self._jobs.labels(kind, status)
+
+    def _set(self, gauge: Gauge, value: float) -> None:
+        gauge.set(value)
+        self._raised.append(gauge)

@@ -12,7 +12,7 @@ _ZONE_V4 = 24
 
 def default_name(address: str, suffix: str) -> str | None:
     """What a public IPv4 address is called (reference: IP address); IPv6 ones have no default."""
-    if ip_address(address).version == 6:
+    if ":" in address:
         return None
     return f"{address.replace('.', '-')}.{suffix}"
 
