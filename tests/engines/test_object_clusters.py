@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import aiohttp
 import pytest
 
 from roost.engines.listeners import free_tcp_port
@@ -25,6 +24,7 @@ from roost.resources.object_storage.engine import (
     Usage,
 )
 from tests.support.s3 import S3Client, client_of
+from tests.support.seaweed import until_it_serves
 
 _WEED = Path(sys.executable).with_name("weed")
 _SECRET, _SIGNING = "secret-key-of-the-operator", "signing-key-of-the-cluster"
@@ -88,7 +88,7 @@ async def cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
             signing_key=_SIGNING,
         )
         engine = SeaweedObjects(Cluster(entry))
-        await _until_it_serves(entry.url)
+        await until_it_serves(entry.url)
         yield Running(engine, volumes)
 
 
@@ -110,18 +110,6 @@ async def _program(folder: Path, *arguments: str) -> AsyncIterator[asyncio.subpr
         if process.returncode is None:
             process.kill()
         await process.wait()
-
-
-async def _until_it_serves(url: str) -> None:
-    async with asyncio.timeout(_SECONDS), aiohttp.ClientSession() as session:
-        while True:
-            try:
-                async with session.get(url) as answer:
-                    if answer.status == 403:
-                        return
-            except aiohttp.ClientError:
-                pass
-            await asyncio.sleep(0.05)
 
 
 async def put(client: S3Client, path: str, content: bytes) -> None:

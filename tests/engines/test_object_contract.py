@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from roost.engines.seaweedfs.cluster import Cluster, ClusterEntry
 from roost.engines.seaweedfs.objects import SeaweedObjects
 from roost.engines.seaweedfs.own import OwnObjects
-from roost.engines.seaweedfs.ports import Ports
 from roost.engines.seaweedfs.server import Server
 from roost.engines.simulated.objects import SimulatedObjects
 from roost.resources.object_storage.engine import (
@@ -27,7 +27,7 @@ from roost.resources.object_storage.engine import (
 )
 from tests.support.client import until
 from tests.support.s3 import client_of, finish_late, get
-from tests.support.seaweed import cluster_of
+from tests.support.seaweed import small_cluster
 
 KEY = KeySpec("key-1", "A" * 20, "s" * 40, (BucketGrant("photos", True),))
 MARK, LATER = "1-20300131", "2-20300201"
@@ -37,23 +37,23 @@ URL = Signature("photos", MARK, "a", "GET", 3600)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("seaweedfs") / "objects"
-
-
-@pytest.fixture(scope="module")
-async def own(folder: Path) -> AsyncIterator[OwnObjects]:
+async def own(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OwnObjects]:
     """With the gateway."""
-    engine = OwnObjects(Server(folder))
+    engine = OwnObjects(Server(tmp_path_factory.mktemp("seaweedfs") / "objects"))
     yield engine
     await engine.shut_down()
 
 
 @pytest.fixture(scope="module")
-async def seaweed(folder: Path, own: OwnObjects) -> SeaweedObjects:
-    """Without, as clusters are."""
-    await own.endpoint()
-    return await cluster_of(folder)
+async def cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ClusterEntry]:
+    """Without one."""
+    async with small_cluster(tmp_path_factory.mktemp("cluster")) as entry:
+        yield entry
+
+
+@pytest.fixture
+def seaweed(cluster: ClusterEntry) -> SeaweedObjects:
+    return SeaweedObjects(Cluster(cluster))
 
 
 _REAL = [pytest.param(each, marks=pytest.mark.seaweedfs) for each in ("seaweedfs", "gateway")]
@@ -99,14 +99,14 @@ async def remove(engine: ObjectEngine, bucket: str, name: str) -> None:
 
 
 @pytest.fixture
-def arrive(engine: ObjectEngine, folder: Path) -> Callable[[], Awaitable[None]]:
+def arrive(engine: ObjectEngine, cluster: ClusterEntry) -> Callable[[], Awaitable[None]]:
     """An upload of the object `a` ends that had begun while it was still allowed."""
 
     async def arrive() -> None:
         if isinstance(engine, SimulatedObjects):
             await engine.write("photos", "a")
         else:
-            await finish_late(f"127.0.0.1:{Ports(folder).read()['filer.grpc']}", "photos", "a")
+            await finish_late(cluster.filer, "photos", "a")
 
     return arrive
 

@@ -14,9 +14,9 @@ from roost.engines.attachments.bucket import AttachmentBucket
 from roost.engines.qemu.host.programs import run
 from roost.engines.seaweedfs.cluster import Cluster
 from roost.engines.seaweedfs.objects import SeaweedObjects
-from roost.engines.seaweedfs.server import ROOT, Server
+from roost.engines.seaweedfs.server import ROOT
 from roost.resources.object_storage.engine import BucketSpec, KeySpec
-from tests.support.seaweed import entry_of
+from tests.support.seaweed import small_cluster
 
 _PROGRAMS = 2000
 _AT_ONCE = 4
@@ -30,10 +30,8 @@ def main() -> None:
 
 
 async def _start_programs(folder: Path) -> dict[str, bool]:
-    """What else went on meanwhile, and still did at the end. The server behind the gateway stands
-    for a cluster, which is spoken with by gRPC."""
-    try:
-        entry = await entry_of(folder)
+    """What else went on meanwhile, and still did at the end."""
+    async with small_cluster(folder) as entry:
         engine = SeaweedObjects(Cluster(entry))
         await engine.put_bucket(BucketSpec("busy", "1-20300131", "private", False))
         store = AttachmentBucket("busy", entry.url, "us-east-1", ROOT, entry.secret_key)
@@ -48,8 +46,6 @@ async def _start_programs(folder: Path) -> dict[str, bool]:
             done = await asyncio.gather(*(_programs() for _ in range(_AT_ONCE)))
             assert sum(done) == _PROGRAMS
             return {"grpc": await calls.more(), "transfers": await transfers.more()}
-    finally:
-        await Server(folder).stop()
 
 
 async def _programs() -> int:

@@ -9,10 +9,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from roost.engines.listeners import free_tcp_port, tcp_port_is_free
+from roost.engines.seaweedfs import keeping
 
 _S3 = "s3"
 _PARTS = (_S3, "master", "volume", "filer")
-_NAMES = (*_PARTS, *(f"{part}.grpc" for part in _PARTS), "metrics", "inner")
+_NAMES = (*_PARTS, *(f"{part}.grpc" for part in _PARTS), "inner")
 """In the order in which they are settled: clients know the first one, which stays where it can. It
 is the gateway's; the S3 behind that has `inner`."""
 
@@ -52,7 +53,7 @@ class Ports:
             for name in _NAMES:
                 ports[name] = kept.get(name) or free_tcp_port(taken)
                 taken.add(ports[name])
-            _write(self._file, ports)
+            keeping.write(self._file, json.dumps(ports))
 
     def _kept(self, ports: dict[str, int]) -> dict[str, int]:
         """Those that nothing else of ours has; of two the S3 port is kept."""
@@ -87,12 +88,3 @@ class Ports:
 def _read(file: Path) -> dict[str, int]:
     found: dict[str, int] = json.loads(file.read_text())
     return found
-
-
-def _write(file: Path, ports: dict[str, int]) -> None:
-    """For nobody else to read, and never seen half written."""
-    partial = file.with_suffix(".part")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as output:
-        json.dump(ports, output)
-    partial.replace(file)

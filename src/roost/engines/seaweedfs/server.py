@@ -22,6 +22,7 @@ from roost.engines import gateway
 from roost.engines.listeners import LOOPBACK
 from roost.engines.locks import locked
 from roost.engines.processes import Process, end_process, find_process, search_process
+from roost.engines.seaweedfs import keeping
 from roost.engines.seaweedfs.admin import Admin
 from roost.engines.seaweedfs.http import send
 from roost.engines.seaweedfs.ports import Ports
@@ -34,7 +35,7 @@ ROOT = "root"
 """The operator's own identity, and its access key."""
 
 _MODULE = gateway.__name__
-_WRITE_PID = 'echo $$ > "$0" && exec "$@"'
+_WRITE_PID = 'umask 077 && echo $$ > "$0" && exec "$@"'
 _START_SECONDS = 60.0
 _STOP_SECONDS = 20.0
 _KILL_SECONDS = 5.0
@@ -63,7 +64,7 @@ class Server:
         self._folder = folder.resolve()
         self._domain = domain
         self._ports = Ports(self._folder)
-        self._weed = _Program(self._folder / "pid", f"-s3.config={self._folder / 'operator.json'}")
+        self._weed = _Program(self._folder / "pid", f"-s3.localSocket={self._folder / 's3.sock'}")
         self._any_weed = _Program(self._folder / "pid", f"-dir={self._folder / 'data'}")
         """Also one that an older version of Roost has started."""
         pid = self._folder / "gateway.pid"
@@ -126,7 +127,9 @@ class Server:
         """The folder with the server's secret, which also signs the tokens of its filer."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
-            _write(self._folder / "secret", secrets.token_hex(32), os.O_EXCL)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            with os.fdopen(os.open(self._folder / "secret", flags, 0o600), "w") as file:
+                file.write(secrets.token_hex(32))
 
     def _place(self) -> Place:
         return Place(f"http://{LOOPBACK}:{self._ports.read()['s3']}", self._folder / "admin.sock")
@@ -138,10 +141,8 @@ class Server:
             "credentials": [{"accessKey": ROOT, "secretKey": secret}],
             "actions": ["Admin", "Read", "Write", "List", "Tagging"],
         }
-        _write(self._folder / "operator.json", json.dumps({"identities": [root]}))
-        tables = ("jwt.filer_signing", "jwt.filer_signing.read", "jwt.signing", "jwt.signing.read")
-        text = "".join(f'[{each}]\nkey = "{secret}"\n' for each in tables)
-        _write(self._folder / "security.toml", text)
+        keeping.write(self._folder / "operator.json", json.dumps({"identities": [root]}))
+        keeping.configure(self._folder, secret)
         settings = {
             "folder": str(self._folder),
             "port": ports["s3"],
@@ -149,7 +150,7 @@ class Server:
             "upstream_secret": secret,
             "domain": self._domain,
         }
-        _write(self._folder / "gateway.json", json.dumps(settings))
+        keeping.write(self._folder / "gateway.json", json.dumps(settings))
 
     def _arguments(self) -> list[str]:
         ports = {name: port for name, port in self._ports.read().items() if name != "s3"}
@@ -160,7 +161,9 @@ class Server:
             *("-master.telemetry=false", "-master.electionTimeout=1s"),
             *("-master.volumeSizeLimitMB=128", "-master.volumePreallocate=false"),
             *("-master.resumeState=false", "-volume.max=20000", "-volume.preStopSeconds=0"),
-            *("-filer", "-s3", self._weed.marker, "-s3.iam=false"),
+            *("-disableHttp", f"-filer.localSocket={self._folder / 'filer.sock'}"),
+            *("-filer", "-s3", f"-s3.config={self._folder / 'operator.json'}", "-s3.iam=false"),
+            self._weed.marker,
             *("-s3.port.iceberg=0", "-s3.port.lance=0", f"-s3.allowedOrigins={_NO_ORIGIN}"),
             *("-s3.allowDeleteBucketNotEmpty=true", "-s3.autoCreateBucket=false"),
         ]
@@ -200,7 +203,8 @@ class Server:
     ) -> None:
         program.pid_file.unlink(missing_ok=True)
         folder = str(self._folder)
-        with (self._folder / log).open("wb") as output:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        with os.fdopen(os.open(self._folder / log, flags, 0o600), "wb") as output:
             process = await asyncio.create_subprocess_exec(
                 *("setsid", "--fork", "sh", "-c", _WRITE_PID, program.pid_file),
                 *command,
@@ -244,8 +248,11 @@ class _Program:
         return find_process(self.pid_file, self.marker)
 
     def ended(self) -> bool:
-        """Whether it has begun, and runs no more."""
-        return self.pid_file.exists() and self.running() is None
+        """Whether it has begun, and runs no more; not while its shell becomes the program."""
+        try:
+            return Process(int(self.pid_file.read_text()), self.marker).ended()
+        except (OSError, ValueError):
+            return False
 
     async def search(self) -> Process | None:
         """Also one whose starter was killed before it wrote the pid file."""
@@ -267,15 +274,6 @@ def _code() -> str:
 def _option(port: str) -> str:
     """`-s3.port.grpc` for `s3.grpc`."""
     name, _, kind = port.partition(".")
-    if name == "metrics":
-        return "-metricsPort"
     if name == "inner":
         return "-s3.port"
     return f"-{name}.port.{kind}" if kind else f"-{name}.port"
-
-
-def _write(path: Path, text: str, flags: int = os.O_TRUNC) -> None:
-    """For nobody else to read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
