@@ -121,6 +121,31 @@ async def test_rows_are_not_loaded_over_others(saved: Saved, tmp_path: Path) -> 
             assert await store.fetchval("select count(*) from compute_instance") == 0
 
 
+async def test_a_host_that_is_served_with_the_database_is_not_restored_beside_it(
+    saved: Saved, tmp_path: Path
+) -> None:
+    """Of main and of others; once their workers are silent the files come back."""
+    kept = replace(saved.choice, database=False)
+    async with main_host(saved.server, tmp_path / "served") as cloud:
+        url = cloud.main.settings.database_url
+        assert url is not None
+        async with running_host(cloud.main, "b", tmp_path / "served" / "b"):
+            for host in (MAIN_HOST, "b"):
+                settings = saved.settings(tmp_path / "again", url, host)
+                with pytest.raises(BackupError, match=f"host {host} .* is served"):
+                    await restore(settings, kept, saved.file(host), lambda _: None)
+                assert not settings.state.exists()
+        silent = "update host set seen = clock_timestamp() - interval '1 minute' where name = 'b'"
+        await cloud.main.store.execute(silent)
+        await restore(
+            saved.settings(tmp_path / "again", url, "b").model_copy(update={"key_file": None}),
+            kept,
+            saved.file("b"),
+            lambda _: None,
+        )
+        assert data_of(tmp_path / "again" / "b", _DATA["b"]).read_bytes() == saved.data["b"]
+
+
 async def test_what_does_not_fit_is_refused(saved: Saved, tmp_path: Path) -> None:
     embedded = Settings.model_validate({"state": tmp_path / "new"})
     async with saved.server.database("template0") as url:

@@ -50,7 +50,12 @@ def restore(
     except OSError as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"restored; serve it with: {_command(settings)}")
-    outcome = run(check_state(settings, False, click.echo))
+    try:
+        outcome = run(check_state(settings, False, click.echo))
+    except click.ClickException as error:
+        raise click.ClickException(
+            f"the state is restored, but fsck cannot compare it here: {error.message}"
+        ) from error
     click.echo(f"fsck: {outcome}")
     if not outcome.sound:
         raise click.exceptions.Exit(1)

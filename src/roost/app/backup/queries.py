@@ -36,3 +36,8 @@ async def is_empty(db: Connection) -> bool:
 async def analyze(db: Connection) -> None:
     """What has been loaded is planned for as what has grown."""
     await db.execute("analyze")
+
+
+async def forget_workers(db: Connection) -> None:
+    """Those that served when the rows were saved do not serve with this database."""
+    await db.execute("update host set seen = '-infinity' where seen is not null")

@@ -20,6 +20,7 @@ from roost.app.backup.manifest import CATALOG, DATABASE, IMAGES, KEY, ZONES, Man
 from roost.app.backup.pieces import Pieces
 from roost.app.served import serving
 from roost.app.state import RESTORING, reachable
+from roost.core.hosts import queries as host_queries
 from roost.engines.powerdns.accounts import owner_of_data
 from roost.engines.qemu.images.store import ImageStore, cloud_folder
 from roost.settings import MAIN_HOST, Settings
@@ -126,7 +127,7 @@ async def _refuse_rows(settings: Settings, manifest: Manifest, *, loads: bool) -
     if own is None and not loads:
         raise BackupError("only a database of your own (DATABASE_URL) can be kept")
     if own is not None:
-        empty = await _is_empty(own)
+        empty, alive = await _look_at(own, settings.host)
         if loads and not empty:
             raise BackupError(
                 "the database of DATABASE_URL is not empty: empty it first, or keep it as it is"
@@ -134,11 +135,20 @@ async def _refuse_rows(settings: Settings, manifest: Manifest, *, loads: bool) -
             )
         if empty and not loads:
             raise BackupError("the database of DATABASE_URL is empty: restore host main first")
+        if alive:
+            raise BackupError(
+                f"host {settings.host} of the database of DATABASE_URL is served: two of it would"
+                " act for the same users. Stop that one, and wait half a minute"
+            )
 
 
-async def _is_empty(dsn: str) -> bool:
+async def _look_at(dsn: str, host: str) -> tuple[bool, bool]:
+    """Whether the database is empty, and whether a worker of the host serves with it."""
     async with reachable(dsn) as connection:
-        return await queries.is_empty(connection)
+        if await queries.is_empty(connection):
+            return True, False
+        facts = await host_queries.find(connection, host)
+        return False, facts is not None and facts.alive
 
 
 def _refuse_used(state: Path) -> None:
@@ -232,6 +242,7 @@ async def _load_into(dsn: str, reader: Reader, load_all: Callable[[str, IO[bytes
     await migrate.upgrade(dsn)
     connection = await connect(dsn)
     try:
+        await queries.forget_workers(connection)
         await queries.analyze(connection)
     finally:
         await connection.close()
