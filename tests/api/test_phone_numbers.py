@@ -24,6 +24,7 @@ def sent(roost: Roost, monkeypatch: pytest.MonkeyPatch) -> KeptMessages:
     services = roost.services
     others = tuple(each for each in services._services if not isinstance(each, Messages))
     monkeypatch.setattr(services, "_services", (*others, Messages(kept)))
+    monkeypatch.setattr(services, "_found", {})
     return kept
 
 

@@ -95,7 +95,10 @@ async def test_what_a_suspended_account_may_do(
         (INSTANCES, create_body(label="another")),
         (VOLUMES, volume_body(label="another")),
         (DATABASES, database_body(label="another")),
-        ("/domains", {"domain": "example.org", "type": "master", "soa_email": "a@example.org"}),
+        (
+            "/domains",
+            {"domain": "suspended-owner.example", "type": "master", "soa_email": "a@example.org"},
+        ),
     ):
         answer = await client.send("POST", target, body)
         assert (answer.status, answer.problems) == (403, [(None, SUSPENDED)]), target

@@ -18,6 +18,7 @@ from roost.engines.qemu import providers
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.object_storage.engine import OBJECT_PLANE
 from roost.resources.volumes.engine import VOLUME_PLANE
+from roost.secrets import Box
 from roost.settings import Settings
 
 
@@ -74,6 +75,7 @@ def region() -> RegionEntry:
 
 
 async def bind(settings: Settings, catalog: Catalog, clock: Clock) -> Engines:
+    Box.from_file(settings.sealing_key)
     return Engines(await bind_engines(settings, catalog, clock))
 
 

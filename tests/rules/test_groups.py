@@ -98,7 +98,7 @@ def test_every_manifest_is_listed() -> None:
 
 NAMES = frozenset(
     (
-        *("bodies", "conditions", "endings", "endpoints", "engine", "fsck", "group", "jobs"),
+        *("bodies", "conditions", "endpoints", "engine", "entity", "fsck", "group", "jobs"),
         *("holdings", "limits", "locks"),
         *("neighbours", "notices", "queries", "records", "references", "rules"),
         *("service", "settings", "steps"),
