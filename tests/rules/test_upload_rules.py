@@ -42,7 +42,9 @@ _LEAST = bytes.fromhex("1f8b0808bd5c91600003746573742e696d6700030000000000000000
 """What test suites of clients upload as an image: a name, and nothing in it."""
 
 
-@pytest.mark.parametrize("sent", [_LEAST, gzip.compress(b""), gzip.compress(b"") * 3])
+@pytest.mark.parametrize(
+    "sent", [_LEAST, gzip.compress(b""), gzip.compress(b"") * 3], ids=["named", "plain", "thrice"]
+)
 def test_a_file_with_nothing_in_it_is_an_empty_disk(sent: bytes) -> None:
     assert unpack(sent) == bytes(512)
 
