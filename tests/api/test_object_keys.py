@@ -1,11 +1,15 @@
 """Keys of object storage over HTTP, on the simulated engine."""
 
+import operator
+from functools import partial
+
 import pytest
 
 from roost.app.roost import Roost
 from roost.core.limits.queries import set_limit
 from roost.resources.object_storage import adoption_jobs, watch_jobs
 from roost.resources.object_storage.engine import MadeBucket
+from roost.resources.object_storage.locks import resource_of
 from tests.api.conftest import Account
 from tests.support.client import Client, Json, until
 from tests.support.object_storage import (
@@ -226,6 +230,7 @@ async def test_a_bucket_that_may_not_be_is_removed(
     assert barred is not None
     assert not barred.makes
     await set_limit(roost.store, account.id, "object_buckets", 2)
+    await until(partial(roost.queue.busy, roost.store, resource_of(account.id)), operator.not_)
     await tick(roost)
 
     async def makes() -> bool:
@@ -250,5 +255,6 @@ async def test_who_makes_no_buckets(
     if why == "revoked":
         await client.delete(f"{KEYS}/{key['id']}")
     await make(roost, key, label)
+    await tick(roost)  # Nobody may be told of a key that is gone.
     await until(object_engine(roost).buckets, lambda found: label not in found)
     assert (await client.get(BUCKETS))["results"] == 1
