@@ -143,9 +143,9 @@ async def test_a_cancelled_query_leaves_a_store_that_works(store: Store) -> None
     for _ in range(20):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
-                await store.execute("select pg_sleep(20)")
+                await store.execute("select pg_sleep(3)")
     await store.fetchval("select 1")
-    query = "select count(*) from pg_stat_activity where query = 'select pg_sleep(20)'"
+    query = "select count(*) from pg_stat_activity where query = 'select pg_sleep(3)'"
     await until(lambda: store.fetchval(query), lambda count: count == 0)
 
 
