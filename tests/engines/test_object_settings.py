@@ -286,3 +286,23 @@ def test_a_list_tells_both_of_its_places(s3: Client) -> None:
     token = first["NextContinuationToken"]
     found = s3.list_objects_v2(Bucket=BUCKET, ContinuationToken=token, StartAfter="0")
     assert (found["ContinuationToken"], found["StartAfter"]) == (token, "0")
+
+
+def test_a_key_of_the_clients_own(s3: Client) -> None:
+    """Nothing is stored in the clear that was to be encrypted."""
+    own = customer_key("")
+    for call in (s3.put_object, s3.get_object, s3.create_multipart_upload):
+        refused = refusal(partial(call, Bucket=BUCKET, Key="sealed", **own))
+        assert refused == (501, "NotImplemented")
+    upload = s3.create_multipart_upload(Bucket=BUCKET, Key="parts")["UploadId"]
+    part = {"Bucket": BUCKET, "Key": "parts", "UploadId": upload, "PartNumber": 1}
+    assert refusal(partial(s3.upload_part, **part, **own)) == (501, "NotImplemented")
+    of_source = customer_key("CopySource")
+    copy = partial(s3.copy_object, Bucket=BUCKET, Key="copied", CopySource=f"{BUCKET}/a")
+    assert refusal(partial(copy, **of_source)) == (501, "NotImplemented")
+    assert refusal(partial(s3.head_object, Bucket=BUCKET, Key="sealed"))[0] == 404
+
+
+def customer_key(whose: str) -> dict[str, str]:
+    names = (f"{whose}SSECustomerAlgorithm", f"{whose}SSECustomerKey")
+    return dict(zip(names, ("AES256", "k" * 32), strict=True))

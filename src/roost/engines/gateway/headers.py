@@ -20,12 +20,9 @@ _SENT = frozenset(
         *("x-amz-website-redirect-location", "x-amz-mp-object-size"),
     )
 )
-_SENT_PREFIXES = (
-    _METADATA,
-    "x-amz-checksum-",
-    "x-amz-server-side-encryption-customer-",
-    "x-amz-copy-source-server-side-encryption-customer-",
-)
+_SENT_PREFIXES = (_METADATA, "x-amz-checksum-")
+_KEY_PARTS = ("algorithm", "key", "key-md5")
+"""Of a client's own key (SSE-C), with which SeaweedFS reads only where its parts speak no TLS."""
 _NOT_BUILT = (
     "x-amz-server-side-encryption",
     "x-amz-server-side-encryption-aws-kms-key-id",
@@ -33,6 +30,8 @@ _NOT_BUILT = (
     "x-amz-object-lock-retain-until-date",
     "x-amz-object-lock-legal-hold",
     "x-amz-write-offset-bytes",
+    *(f"x-amz-server-side-encryption-customer-{each}" for each in _KEY_PARTS),
+    *(f"x-amz-copy-source-server-side-encryption-customer-{each}" for each in _KEY_PARTS),
 )
 _ANSWERED = frozenset(
     (
