@@ -11,6 +11,7 @@ from roost.core.limits.queries import set_limit
 from roost.resources.domains.engine import Master
 from roost.resources.domains.settings import Dns
 from roost.resources.object_storage import name_jobs, watch_jobs
+from roost.resources.object_storage.engine import BucketSpec
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, until
 from tests.support.invoices import owed
@@ -84,6 +85,24 @@ async def test_a_label_is_taken_in_its_cluster(client: Client, stranger: Client)
     other = await made_bucket(stranger, label=row["label"], cluster=OTHER_CLUSTER)
     assert (await client.send("GET", path_of(other))).status == 404
     assert (await stranger.send("GET", path_of(row))).status == 404
+
+
+async def test_what_the_server_has_of_another_database_is_nobodys(
+    client: Client, stranger: Client, roost: Roost
+) -> None:
+    """A newer database may have known it: it stays, and no row stands for it."""
+    engine, label, mark = object_engine(roost), new_label(), f"{10**12}-20300131"
+    await engine.put_bucket(BucketSpec(label, mark, "private", False))
+    for each in (client, stranger):
+        await each.send("POST", BUCKETS, bucket_body(label=label))
+        assert await settled(each) == [("obj_bucket_create", "failed")]
+        event = (await each.get("/account/events"))["data"][0]
+        assert "another bucket of this name" in event["message"]
+        assert (await each.get(BUCKETS))["results"] == 0
+    assert (await engine.buckets())[label].mark == mark
+    await engine.purge_bucket(label, mark)
+    row = await made_bucket(stranger, label=label)
+    assert await stranger.get(path_of(row)) == row
 
 
 @pytest.mark.spec(
