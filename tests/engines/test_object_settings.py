@@ -36,7 +36,10 @@ async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OwnO
 
 @pytest.fixture
 async def s3(engine: OwnObjects) -> Client:
+    """Each test begins with two objects."""
     client = botocore_client(await engine.endpoint(), KEY)
+    for each in client.list_objects_v2(Bucket=BUCKET).get("Contents", ()):
+        client.delete_object(Bucket=BUCKET, Key=each["Key"])
     for name in ("shown", "a"):
         client.put_object(Bucket=BUCKET, Key=name, Body=b"content")
     await show(engine)
