@@ -350,26 +350,80 @@ async def test_a_primary_that_dies_while_replicas_apply_is_soon_back(
     await database.mend()
 
 
+async def _events_of(node: Folder) -> dict[str, str]:
+    """The states of those in the schema `notes`, by name."""
+    look = "select name, status from mysql.event where db = 'notes'"
+    return {row["name"]: row["status"] for row in await Server(node).rows("look", look)}
+
+
+_TICKS = (
+    "create table notes.ticks (server int, number int auto_increment primary key)",
+    "create event notes.tick on schedule every 1 second"
+    " do insert into notes.ticks (server) values (@@server_id)",
+    "create event notes.never on schedule every 1 second disable do drop table notes.ticks",
+    "create event notes.paused on schedule every 1 second starts now() + interval 2 second"
+    " do drop table notes.ticks",
+    "alter event notes.paused disable",
+    "alter event notes.tick comment 'runs'",
+)
+_STATES = {"tick": "ENABLED", "never": "DISABLED", "paused": "DISABLED"}
+_DROPPED = (*(f"drop event notes.{name}" for name in _STATES), "drop table notes.ticks")
+
+
+async def _ticks_at(database: Database) -> None:
+    """Returns when the primary has run an event; that those which are disabled do not run shows as
+    long as there is the table."""
+    leads = int(database.primary.path.name.rpartition("-")[2])
+    async with asyncio.timeout(60):
+        while (leads,) not in await database.ask("select distinct server from notes.ticks"):
+            await asyncio.sleep(0.1)
+    assert await _events_of(database.primary) == _STATES
+
+
 async def test_events_run_at_the_primary_alone_whoever_it_is(
     mariadb: MariadbHarness, database: Database
 ) -> None:
-    await database.ask(
-        "create table notes.ticks (server int, number int auto_increment primary key)",
-        "create event notes.tick on schedule every 1 second"
-        " do insert into notes.ticks (server) values (@@server_id)",
-        "create event notes.never on schedule every 1 second disable do drop table notes.ticks",
-    )
+    await database.ask(*_TICKS)
+    await mariadb.engine.archive(database.spec.id, 25_600)
     for _ in range(2):
-        leads = int(database.primary.path.name.rpartition("-")[2])
-        async with asyncio.timeout(60):
-            while (leads,) not in await database.ask("select distinct server from notes.ticks"):
-                await asyncio.sleep(0.1)
+        await _ticks_at(database)
         await kill(database.primary)
         await database.mend()
+    await _ticks_at(database)
     for node in database.replicas():
         [row] = await Server(node).rows("look", "select @@event_scheduler as runs")
         assert row["runs"] == "OFF"
-    await database.ask("drop event notes.tick", "drop event notes.never", "drop table notes.ticks")
+    await database.ask(*_DROPPED)
+
+
+async def test_a_planned_change_of_the_primary_knows_each_event(
+    mariadb: MariadbHarness, database: Database
+) -> None:
+    await database.ask(*_TICKS)
+    before = database.primary
+    await mariadb.engine.restart(database.spec)
+    assert database.primary != before
+    await _ticks_at(database)
+    await database.ask(*_DROPPED)
+
+
+async def test_an_event_that_nobody_asked_about_in_time_stays_disabled(
+    mariadb: MariadbHarness, database: Database
+) -> None:
+    """Whether it was enabled died with the primary; those that were known go on."""
+    await database.ask(*_TICKS)
+    await mariadb.engine.archive(database.spec.id, 25_600)
+    await database.ask(
+        "alter event notes.tick disable",
+        "create event notes.fresh on schedule every 1 second do drop table notes.ticks",
+    )
+    await kill(database.primary)
+    await database.mend()
+    undecided = {"tick": "SLAVESIDE_DISABLED", "fresh": "SLAVESIDE_DISABLED"}
+    assert await _events_of(database.primary) == _STATES | undecided
+    await database.ask("alter event notes.tick enable", "drop event notes.fresh")
+    await _ticks_at(database)
+    await database.ask(*_DROPPED)
 
 
 async def test_all_nodes_know_time_zones(mariadb: MariadbHarness, database: Database) -> None:

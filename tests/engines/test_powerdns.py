@@ -231,12 +231,13 @@ async def test_a_control_plane_killed_at_the_start_leaves_a_server_to_adopt(
     tmp_path: Path, engine: PowerDns
 ) -> None:
     program = (
-        "import asyncio, sys, pathlib;"
+        "import asyncio, pathlib, signal, sys;"
         "from tests.engines.dns_harness import make_powerdns;"
         "from roost.engines.powerdns.backends import SqliteBackend;"
         "engine = make_powerdns(pathlib.Path(sys.argv[1]), SqliteBackend());"
         "print('ready', flush=True);"
-        "asyncio.run(engine.start())"
+        "asyncio.run(engine.start());"
+        "signal.pause()"
     )
     for moment in (0.0, 0.02, 0.05, 0.1, 0.15):
         process = await asyncio.create_subprocess_exec(

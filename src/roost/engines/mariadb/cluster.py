@@ -14,7 +14,7 @@ import structlog
 from pydantic import SecretStr
 
 from roost.core.engine import EngineError
-from roost.engines.mariadb import backups, forks, replication
+from roost.engines.mariadb import backups, events, forks, replication
 from roost.engines.mariadb.config import is_semi_synchronous
 from roost.engines.mariadb.folder import NUMBERS, Folder
 from roost.engines.mariadb.host import Host, port_of
@@ -22,7 +22,7 @@ from roost.engines.mariadb.logs import Logs, Way, save, unkept
 from roost.engines.mariadb.replication import Source
 from roost.engines.mariadb.roles import Roles, RolesFile
 from roost.engines.mariadb.server import Server, owner
-from roost.engines.mariadb.system_tables import enable_events, load_time_zones
+from roost.engines.mariadb.system_tables import load_time_zones
 from roost.engines.mariadb.users import limit_writes, statements
 from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK
@@ -142,20 +142,20 @@ class Cluster:
             return
         with unkept():
             await logs.keep(self.primary, purge=True)
-            for node in self._roles.following():
-                if Server(node).process() is not None:
-                    await logs.purge(node)
+            for node in self._running_replicas():
+                await logs.purge(node)
 
     async def back_up(self, backup_id: int, *, replica: bool) -> None:
         node = self.primary
         if replica:
-            running = [n for n in self._roles.following() if Server(n).process() is not None]
-            node = running[0] if running else node
+            await self._copy_events()
+            node = next(iter(self._running_replicas()), node)
         await save(self._folder, self.primary, node, backup_id)
 
     async def archive(self) -> None:
         if Server(self.primary).process() is not None:
             await Logs(self._folder).keep(self.primary)
+            await self._copy_events()
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         """The primary is restored; replicas are copied from it."""
@@ -230,6 +230,8 @@ class Cluster:
         lost = sorted({*self._roles.read().lost, former})
         self._roles.write(Roles(primary=winner, lost=lost))
         _log.warning("database_failed_over", database=spec.id, former=former, primary=winner)
+        if count := await events.undecided(server):
+            _log.warning("database_events_left_disabled", database=spec.id, events=count)
         return True
 
     async def _hand_over(self, spec: DatabaseSpec, winner: int) -> bool:
@@ -250,7 +252,8 @@ class Cluster:
         try:
             async with asyncio.timeout(_HOLD_SECONDS):
                 position = await replication.hold(server)
-                await replication.catch_up(Server(self._folder.node(winner)), position)
+                await replication.catch_up(Server(node), position)
+                await events.copy_states(server, Server(node))
         except (EngineError, TimeoutError) as error:
             _log.warning("database_not_handed_over", database=spec.id, reason=str(error))
             return False
@@ -276,7 +279,6 @@ class Cluster:
                 following.append(node)
         await replication.lead(server, waits=bool(following) and is_semi_synchronous(spec))
         await replication.admit_replicas(server, source)
-        await enable_events(server)
         targets = [port_of(self.primary)], [port_of(node) for node in following]
         ends = dict(zip(self._ends(), targets, strict=False))
         await self._host.firewall.open(spec.id, self._host.addresses.listen, ends)
@@ -336,6 +338,14 @@ class Cluster:
         await self._host.configure(node, spec, port_of(node), number)
         self._host.limits.put(node, spec)
         await server.start(self._key)
+
+    def _running_replicas(self) -> list[Folder]:
+        return [node for node in self._roles.following() if Server(node).process() is not None]
+
+    async def _copy_events(self) -> None:
+        if Server(self.primary).process() is not None:
+            for node in self._running_replicas():
+                await events.copy_states(Server(self.primary), Server(node))
 
     def _ends(self) -> list[tuple[str, int]]:
         """Where clients find the primary, then the replicas."""

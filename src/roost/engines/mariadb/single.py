@@ -9,7 +9,7 @@ from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.host import Host, port_of
 from roost.engines.mariadb.logs import Logs, Way, save, unkept
 from roost.engines.mariadb.server import Server, owner
-from roost.engines.mariadb.system_tables import enable_events, load_time_zones
+from roost.engines.mariadb.system_tables import load_time_zones
 from roost.engines.mariadb.users import limit_writes, statements
 from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK
@@ -56,7 +56,6 @@ class Single:
             self._host.limits.put(self._folder, spec)
         await self._server.start(self._key)
         await self.set_password(spec)
-        await enable_events(self._server)
         await load_time_zones(self._server)
         return True
 
