@@ -26,7 +26,8 @@ PROMETHEUS = "prometheus"
 """Whose promtool reads the rules and the dashboard in examples/."""
 PROXIES = ("nginx-light", "haproxy", "caddy")
 """That run the examples for them."""
-S3_CLIENTS = ("rclone", "restic", "s3cmd")
+S3_CLIENTS = ("rclone", "restic", "s3cmd", "s3fs", "duplicity", "python3-boto3")
+"""The last is how duplicity speaks S3."""
 POSTGRES_COMMON, POSTGRES = "postgresql-common", "postgresql"
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")

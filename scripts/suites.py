@@ -48,9 +48,11 @@ POSTGRES = Suite("postgresql", ["roost.store", "roost.jobs"], "")
 """The oldest PostgreSQL: the store, jobs, and one flow of each group with tables."""
 S3_TESTS = Suite("s3-tests", ["roost.engines.seaweedfs", "roost.engines.gateway"], "")
 """The public conformance suite of S3, where it can be fetched."""
+S3_CLIENTS = Suite("s3-clients", S3_TESTS.packages, "")
+"""Stories of S3 clients that people have."""
 SHARED = ("tests/engines", "tests/e2e", "tests/support", "tests/conftest.py", "scripts", "uv.lock")
 """What all suites stand on."""
-SUITES = (*ENGINES, SERVERS, POSTGRES, S3_TESTS)
+SUITES = (*ENGINES, SERVERS, POSTGRES, S3_TESTS, S3_CLIENTS)
 
 FLOWS = (
     "account",
