@@ -27,7 +27,8 @@ _BACKLOG = 1024
 _READ_BYTES = 256 << 10
 """Of a body, until reading waits for the server behind."""
 _KEEP_SECONDS = 75.0
-_CLOSE_SECONDS = 2.0
+_CLOSE_SECONDS = 0.4
+"""For requests to end in, and again for those that were told to."""
 _WAIT_SECONDS = 0.05
 
 _log = structlog.get_logger(__name__)
@@ -69,8 +70,7 @@ async def _run(settings: Settings) -> None:
     for server in servers:
         server.close()
     work.cancel()
-    for each in (clients, control):
-        await each.shutdown(_CLOSE_SECONDS)
+    await asyncio.gather(*(each.shutdown(_CLOSE_SECONDS) for each in (clients, control)))
     register.close()
 
 
