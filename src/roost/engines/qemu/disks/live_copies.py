@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, Field, TypeAdapter
-from qemu.qmp.qmp_client import ExecuteError
 
 from roost.core.engine import EngineError
+from roost.engines.qemu.guests.block_jobs import BlockJob, block_jobs, give_up
 from roost.engines.qemu.guests.devices import Format, Options, block_node
 from roost.engines.qemu.guests.directory import Guest
 from roost.engines.qemu.guests.disk_files import Place
@@ -38,19 +38,10 @@ class Sink:
     format: Format = "qcow2"
 
 
-class _Job(BaseModel):
-    id: str
-    status: str
-    current: int = Field(alias="current-progress")
-    total: int = Field(alias="total-progress")
-    error: str | None = None
-
-
 class _Node(BaseModel):
     name: str = Field(alias="node-name", default="")
 
 
-_JOBS = TypeAdapter(list[_Job])
 _NODES = TypeAdapter(list[_Node])
 
 
@@ -135,7 +126,7 @@ async def _wait(guest: Guest, count: int, progress: Progress, doing: str) -> Non
         if all(job.status == "concluded" for job in jobs):
             return
         total = sum(job.total for job in jobs)
-        await progress(100 * sum(job.current for job in jobs) // total if total else 0)
+        await progress(100 * sum(job.done for job in jobs) // total if total else 0)
         await asyncio.sleep(_POLL_SECONDS)
 
 
@@ -144,7 +135,7 @@ async def _drop(guest: Guest) -> None:
     async with connected(guest.directory) as monitor:
         while jobs := await _jobs(monitor):
             for job in jobs:
-                await _end(monitor, job)
+                await give_up(monitor, job)
             await asyncio.sleep(_POLL_SECONDS)
         nodes = _NODES.validate_python(
             await monitor.execute("query-named-block-nodes", {"flat": True})
@@ -154,14 +145,5 @@ async def _drop(guest: Guest) -> None:
                 await monitor.execute("blockdev-del", {"node-name": node.name})
 
 
-async def _end(monitor: Monitor, job: _Job) -> None:
-    if job.status == "concluded":
-        await monitor.execute("job-dismiss", {"id": job.id})
-    elif job.status in ("running", "paused", "ready", "pending", "waiting"):
-        with suppress(ExecuteError):  # It has just ended by itself.
-            await monitor.execute("job-cancel", {"id": job.id})
-
-
-async def _jobs(monitor: Monitor) -> list[_Job]:
-    jobs = _JOBS.validate_python(await monitor.execute("query-jobs"))
-    return [job for job in jobs if job.id.startswith(_PREFIX)]
+async def _jobs(monitor: Monitor) -> list[BlockJob]:
+    return [job for job in await block_jobs(monitor) if job.id.startswith(_PREFIX)]

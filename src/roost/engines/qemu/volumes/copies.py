@@ -9,11 +9,15 @@ import os
 import re
 from contextlib import suppress
 
-from pydantic import BaseModel, Field, TypeAdapter
-from qemu.qmp.qmp_client import ExecuteError
-
 from roost.core.engine import EngineError
-from roost.engines.qemu.guests.devices import Options, block_node, volume_name
+from roost.engines.qemu.guests.block_jobs import (
+    BlockJob,
+    begin_mirror,
+    block_jobs,
+    cancel,
+    give_up,
+)
+from roost.engines.qemu.guests.devices import block_node, volume_name
 from roost.engines.qemu.guests.directory import Guest
 from roost.engines.qemu.guests.monitor import Monitor, MonitorError, connected
 from roost.engines.qemu.host.files import sync
@@ -27,17 +31,6 @@ _DOING = "The volume could not be copied"
 _POLL_SECONDS = 0.2
 _END_POLL_SECONDS = 0.02
 _PERCENT = re.compile(r"\((\d+)(?:\.\d+)?/100%\)")
-
-
-class _Job(BaseModel):
-    id: str
-    status: str
-    error: str | None = None
-    done: int = Field(alias="current-progress")
-    total: int = Field(alias="total-progress")
-
-
-_JOBS = TypeAdapter(list[_Job])
 
 
 async def copy_volume(
@@ -121,15 +114,7 @@ async def _begin_mirror(guest: Guest, source: VolumeFile, target: VolumeFile) ->
         finally:
             os.close(descriptor)
         await monitor.execute("blockdev-add", block_node(name, "raw", file))
-        mirror: Options = {
-            "job-id": name,
-            "device": volume_name(source.id),
-            "target": name,
-            "sync": "full",
-            "copy-mode": "write-blocking",
-            "auto-dismiss": False,
-        }
-        await monitor.execute("blockdev-mirror", mirror)
+        await begin_mirror(monitor, volume_name(source.id), name)
 
 
 async def _follow_mirror(guest: Guest, name: str, progress: Progress) -> None:
@@ -140,7 +125,7 @@ async def _follow_mirror(guest: Guest, name: str, progress: Progress) -> None:
             if job is None:
                 raise MonitorError("the copy has ended")
             if job.status == "ready":
-                await _cancel(monitor, name)
+                await cancel(monitor, name)
         if job.status == "concluded":
             if job.error is not None:
                 raise MonitorError(job.error)
@@ -153,12 +138,9 @@ async def _end_mirrors(guest: Guest, pattern: re.Pattern[str]) -> None:
     """Nothing of the copies with such names stays in QEMU, however far they had come."""
     while True:
         async with connected(guest.directory) as monitor:
-            jobs = [job for job in await _all_jobs(monitor) if pattern.fullmatch(job.id)]
+            jobs = [job for job in await block_jobs(monitor) if pattern.fullmatch(job.id)]
             for job in jobs:
-                if job.status == "concluded":
-                    await monitor.execute("job-dismiss", {"id": job.id})
-                elif job.status not in ("waiting", "pending", "aborting"):
-                    await _cancel(monitor, job.id, force=True)
+                await give_up(monitor, job)
             if not jobs:
                 for name in filter(pattern.fullmatch, await plugging.nodes(monitor)):
                     await plugging.drop_node(monitor, name, int(name.rpartition("-")[2]))
@@ -166,18 +148,8 @@ async def _end_mirrors(guest: Guest, pattern: re.Pattern[str]) -> None:
         await asyncio.sleep(_END_POLL_SECONDS)
 
 
-async def _cancel(monitor: Monitor, name: str, force: bool = False) -> None:
-    """Nothing happens to a job that has just ended by itself."""
-    with suppress(ExecuteError):
-        await monitor.execute("block-job-cancel", {"device": name, "force": force})
-
-
-async def _find_job(monitor: Monitor, name: str) -> _Job | None:
-    return next((job for job in await _all_jobs(monitor) if job.id == name), None)
-
-
-async def _all_jobs(monitor: Monitor) -> list[_Job]:
-    return _JOBS.validate_python(await monitor.execute("query-jobs"))
+async def _find_job(monitor: Monitor, name: str) -> BlockJob | None:
+    return next((job for job in await block_jobs(monitor) if job.id == name), None)
 
 
 def _copy_name(source: VolumeFile, target: VolumeFile) -> str:
