@@ -157,6 +157,42 @@ async def test_a_guest_goes_there_and_back_while_it_runs(scene: Scene) -> None:
         print(f"round {number + 1}: silent for {pinger.gap() * 1000:.0f} ms")  # noqa: T201
 
 
+@pytest.mark.timeout(300 + 60)
+async def test_a_detached_volume_is_brought_to_its_guest(scene: Scene) -> None:
+    """The guest has gone to another host without it, and gets it there with what was written."""
+    client = await scene.cloud.client()
+    await scene.says(f"echo brought >{_DEVICE}; sync")
+    [volume] = (await client.get(VOLUMES))["data"]
+    path = f"{VOLUMES}/{volume['id']}"
+    await client.post(f"{path}/detach")
+    await until(lambda: client.get(path), lambda row: row["compute_id"] is None, SETTLE_SECONDS)
+    here, there = await scene.place()
+    done = await scene.migrate(there)
+    assert done.returncode == 0, done.stderr
+    leave_to_others(here.network, scene.row["ipv4"][0])
+    assert (_holds(here, volume["id"]), _holds(there, volume["id"])) == (True, False)
+    await client.post(f"{path}/attach", {"compute_id": scene.row["id"]})
+    await scene.says(f"until test -b {_DEVICE}; do sleep 0.2; done")
+    assert await scene.says(f"head -n 1 {_DEVICE}") == "brought"
+    await scene.says(f"echo written there >{_DEVICE}; sync; echo 3 >/proc/sys/vm/drop_caches")
+    assert await scene.says(f"head -n 1 {_DEVICE}") == "written there"
+    await _gone(here, volume["id"])
+    assert _holds(there, volume["id"])
+    await scene.check_sound()
+
+
+def _holds(host: WorkerHost, volume_id: int) -> bool:
+    """Whether any file of the volume is there."""
+    return any((host.held.directory / "volumes").glob(f"*{volume_id}*"))
+
+
+async def _gone(host: WorkerHost, volume_id: int) -> None:
+    async def held() -> bool:
+        return _holds(host, volume_id)
+
+    await until(held, lambda there: not there, SETTLE_SECONDS)
+
+
 @pytest.mark.timeout(300 + 90 * ROUNDS)
 async def test_one_guest_runs_whichever_worker_is_killed(scene: Scene) -> None:
     boot = await scene.says(_BOOT)

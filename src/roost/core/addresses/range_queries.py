@@ -53,14 +53,16 @@ class RangeFacts:
     account_id: int
     compute_id: int
     shared: bool
+    leaving: bool
+    """Whether its instance is being deleted, and the range with it."""
 
 
 async def of_account(db: Queries, account_id: int) -> list[RangeFacts]:
     rows = await db.fetch(
         """
-        select network::text, region, account_id, compute_id, exists (
-            select from ipv6_range_share s where s.network = r.network) as shared
-        from ipv6_range r where account_id = $1
+        select network::text, r.region, r.account_id, compute_id, i.status = 'deleting' as leaving,
+            exists (select from ipv6_range_share s where s.network = r.network) as shared
+        from ipv6_range r join compute_instance i on i.id = r.compute_id where r.account_id = $1
         """,
         account_id,
     )

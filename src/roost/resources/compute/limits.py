@@ -20,7 +20,7 @@ from roost.store import Queries
 
 COMPUTES = LimitGroup(
     "computes",
-    f"{PROMISED} where i.account_id = $1",
+    f"{PROMISED} where i.account_id = $1 and i.status <> 'deleting'",
     (
         LimitKind("instances", "compute instances", 250),
         LimitKind("memory", "MB of memory in compute instances", 1024**2, promised("memory")),

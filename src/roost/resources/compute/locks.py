@@ -110,13 +110,18 @@ async def lock_turn(context: Context, compute_id: int) -> tuple[InstanceFacts, T
     404, or 400 when it is being deleted, or too many jobs are waiting.
     """
     facts = await lock(context, compute_id)
+    return facts, await find_turn(context, facts)
+
+
+async def find_turn(context: Context, facts: InstanceFacts) -> Turn:
+    """The same for an instance that is locked already."""
     _check_awake(facts)
     if facts.status == "deleting":
         raise invalid(BUSY)
     turn = await turn_of(context.db, context.services, facts.id)
     if turn.full:
         raise invalid(BUSY)
-    return facts, turn
+    return turn
 
 
 def check_open(facts: InstanceFacts) -> None:

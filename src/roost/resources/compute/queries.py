@@ -95,7 +95,8 @@ _INSERT = Statement(
         case when backups.enabled then 'Scheduling' end
     from (select :backups_enabled or a.backups_enabled as enabled
             from account a where a.id = :account_id) backups
-    on conflict (account_id, label) do nothing returning {INSTANCES.record_text}
+    on conflict (account_id, label) where status <> 'deleting' do nothing
+    returning {INSTANCES.record_text}
     """
 )
 
@@ -123,11 +124,19 @@ async def exists(db: Queries, account_id: int, compute_id: int) -> bool:
 
 
 async def undelete(db: Queries, compute_id: int, now: datetime) -> None:
-    """A deletion that failed leaves the instance offline, to be deleted again."""
+    """A deletion that failed leaves the instance offline, to be deleted again.
+
+    When its label was given to another one meanwhile, it is shown with its id behind it.
+    """
     await db.execute(
         """
-        update compute_instance set status = 'offline', updated = $2
-        where id = $1 and status = 'deleting'
+        update compute_instance i set status = 'offline', updated = $2,
+            label = case when exists (
+                    select from compute_instance o where o.account_id = i.account_id
+                        and o.label = i.label and o.status <> 'deleting')
+                then rtrim(left(i.label, 63 - length(i.id::text)), '-_.') || '-' || i.id
+                else i.label end
+        where i.id = $1 and i.status = 'deleting'
         """,
         compute_id,
         now.replace(microsecond=0),

@@ -135,7 +135,7 @@ async def bound_for(db: Queries, region: str, host: str) -> list[int]:
     select count(distinct f.label) from compute_instance i
     join compute_config c on c.compute_id = i.id
     join compute_interface f on f.config_id = c.id
-    where i.account_id = $1 and i.region = $2 and f.purpose = 'vlan'
+    where i.account_id = $1 and i.region = $2 and f.purpose = 'vlan' and i.status <> 'deleting'
     """)
 async def count_vlans(db: Queries, account_id: int, region: str) -> int:
     """To how many VLANs configs of the account's instances in the region have interfaces."""

@@ -25,7 +25,10 @@ async def move(db: Queries, compute_id: int, account_id: int, label: str, now: d
     """Its tags and its group are those of the account that it leaves."""
 
 
-@query("select exists (select from compute_instance where account_id = $1 and label = $2)")
+@query("""
+    select exists (select from compute_instance
+        where account_id = $1 and label = $2 and status <> 'deleting')
+    """)
 async def has_label(db: Queries, account_id: int, label: str) -> bool:
     """Whether an instance of the account is called so."""
 

@@ -10,7 +10,7 @@ from roost.settings import MAIN_HOST
 from roost.store import Queries
 
 DATABASES = LimitGroup.of(
-    "managed_database d where d.account_id = $1",
+    "managed_database d where d.account_id = $1 and not d.deleting",
     LimitKind("databases", "managed databases", 50),
 )
 

@@ -13,7 +13,7 @@ from roost.core.instance_queries import InstanceFacts
 from roost.core.limits.queries import hold
 from roost.errors import invalid, not_found
 from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.locks import check_open, lock_turn
+from roost.resources.compute.locks import check_open, find_turn, lock, lock_turn
 from roost.resources.networking import jobs, range_queries
 
 ORDER = "addresses"
@@ -21,6 +21,7 @@ ORDER = "addresses"
 NO_POOL = "The region has no free IPv6 range"
 ONE_OF_INSTANCE = "An instance can have one IPv6 range at most"
 ONE_OF_REGION = "An account can have one IPv6 range in a region"
+LEAVING = f"{ONE_OF_REGION}; that of Compute {{}}, which is being deleted, can be deleted at once"
 SHARED = "A shared range cannot be assigned or deleted; end its sharing first"
 
 
@@ -40,7 +41,7 @@ async def create(
         if held.compute_id == facts.id:
             raise invalid(ONE_OF_INSTANCE)
         if held.region == facts.region:
-            raise invalid(ONE_OF_REGION)
+            raise invalid(LEAVING.format(held.compute_id) if held.leaving else ONE_OF_REGION)
     await ranges.lock_region(context.db, facts.region)
     network = await _free(context, facts.region, prefix)
     await ranges.insert(context.db, network, facts.region, context.account_id, facts.id)
@@ -57,7 +58,8 @@ async def _free(context: Context, region: str, prefix: int) -> IPv6Network:
 
 
 async def delete(context: Context, first: str) -> None:
-    """Free for others when its event is finished. Raises 400 for one that is shared."""
+    """Free for others when its event is finished. Raises 400 for one that is shared, and while
+    its instance is being made anew; with an instance that is being deleted it would go anyhow."""
     await hold(context.db, ORDER, context.account_id)
     found = (await by_address(context)).get(first)
     if found is None:
@@ -65,8 +67,10 @@ async def delete(context: Context, first: str) -> None:
     await require_all(context, COMPUTE.name, [found.compute_id], "read_write")
     if found.shared:
         raise invalid(SHARED)
-    facts, _ = await lock_turn(context, found.compute_id)
-    check_open(facts)
+    facts = await lock(context, found.compute_id)
+    if facts.status != "deleting":
+        await find_turn(context, facts)
+        check_open(facts)
     await share_queries.leave(context.db, facts.id, str(found.network))
     await ranges.delete(context.db, found.network)
     await jobs.start(context, "ipv6pool_delete", facts.id, facts.label, first)

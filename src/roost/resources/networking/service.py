@@ -19,7 +19,7 @@ from roost.resources.compute import address_queries
 from roost.resources.compute.address_service import objections
 from roost.resources.compute.billing_queries import charge_addresses
 from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.locks import check_open, lock_turn
+from roost.resources.compute.locks import check_open, find_turn, lock, lock_turn
 from roost.resources.compute.neighbours import InstanceVpcs
 from roost.resources.networking import jobs, queries, range_queries, range_service, rules
 from roost.resources.networking.bodies import Assignment
@@ -175,7 +175,10 @@ async def _lock_all(context: Context, ids: Collection[int]) -> dict[int, Instanc
     """In one order, as others might lock some of them too."""
     found = {}
     for compute_id in sorted(ids):
-        facts, _ = await lock_turn(context, compute_id)
+        facts = await lock(context, compute_id)
+        if facts.status == "deleting":
+            raise invalid(f"Compute {compute_id} is being deleted, with its addresses")
+        await find_turn(context, facts)
         check_open(facts)
         found[compute_id] = facts
     return found

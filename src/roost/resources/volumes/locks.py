@@ -73,18 +73,18 @@ async def find_turn(
     db: Queries,
     queue: JobQueue,
     volume_id: int | None,
-    compute_id: int | None = None,
-    *,
+    *compute_ids: int | None,
     own: bool = True,
 ) -> Turn:
-    """The turn of a new job that works on a volume, and on an instance's guest.
+    """The turn of a new job that works on a volume, and on guests of instances.
 
-    The caller holds both. The job is the volume's `own`, or that of another volume, its clone.
+    The caller holds them. The job is the volume's `own`, or that of another volume, its clone.
     Raises 400 when too many jobs are waiting.
     """
     names = [] if volume_id is None else await resources(db, volume_id)
-    if compute_id is not None:
-        names += [compute_resource(compute_id), *await clones_of(db, compute_id)]
+    for compute_id in compute_ids:
+        if compute_id is not None:
+            names += [compute_resource(compute_id), *await clones_of(db, compute_id)]
     waited_for = resource_of(volume_id) if own and volume_id is not None else ""
     turn = Turn.behind(await queue.unfinished(db, *names), waited_for)
     if turn.full:

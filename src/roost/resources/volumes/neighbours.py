@@ -18,8 +18,9 @@ from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes
 from roost.resources.volumes import jobs, locks, queries, rules
 from roost.resources.volumes.bring_jobs import BRING
 from roost.resources.volumes.engine import VOLUME_PLANE
-from roost.resources.volumes.jobs import AttachmentArgs, LeftArgs, take_from_instance
+from roost.resources.volumes.jobs import AttachmentArgs, LeftArgs
 from roost.resources.volumes.queries import VOLUME, VolumeFacts
+from roost.resources.volumes.release_service import release, take_from_deleted
 from roost.services import Services
 from roost.store import Queries
 
@@ -102,12 +103,12 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
         """Detach those that were attached for one boot only."""
         for volume in await queries.of_instance(db, compute_id):
             if not volume.persist_across_boots:
-                await _detach(db, services.get(JobQueue), volume, compute_id)
+                await release(db, services.get(JobQueue), volume, compute_id)
 
     async def left(self, db: Queries, services: Services, compute_id: int) -> None:
         """Detach all (spec A volume freed)."""
         for volume in await queries.of_instance(db, compute_id):
-            await _detach(db, services.get(JobQueue), volume, compute_id)
+            await release(db, services.get(JobQueue), volume, compute_id)
 
     async def attached(self, db: Queries, compute_id: int) -> list[AttachedVolume]:
         return [
@@ -142,19 +143,14 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
                 await _claim(db, services.get(JobQueue), instance, volume)
 
 
-async def _detach(db: Queries, queue: JobQueue, volume: VolumeFacts, compute_id: int) -> None:
-    await take_from_instance(db, volume.id, compute_id, queue.clock.now())
-    by = log.Starter(queue, db, volume.account_id)
-    await log.notify(by, "volume_detach", VOLUME.of(volume))
-
-
 async def _claim(
     db: Queries, queue: JobQueue, instance: InstanceFacts, volume: VolumeFacts
 ) -> None:
     now = queue.clock.now()
     locks.check_takes_volumes(instance)
     locks.check_place(volume, instance, "devices")
-    turn = await locks.find_turn(db, queue, volume.id, instance.id)
+    volume, former = await take_from_deleted(db, queue, volume)
+    turn = await locks.find_turn(db, queue, volume.id, instance.id, former)
     if volume.compute_id != instance.id:
         locks.check_free(volume, turn)
     await locks.check_room(db, instance, True, volume.id)

@@ -32,6 +32,7 @@ from roost.resources.volumes.jobs import (
 )
 from roost.resources.volumes.locks import resource_of
 from roost.resources.volumes.queries import VOLUME, NewVolume, VolumeFacts
+from roost.resources.volumes.release_service import take_from_deleted
 
 LABEL_TAKEN = "Label must be unique among your volumes"
 
@@ -141,14 +142,16 @@ async def _insert(context: Context, new: NewVolume) -> tuple[int, str]:
 
 
 async def attach(context: Context, volume_id: int, body: AttachVolume) -> None:
-    """Rule 1, and the limit of volumes for each instance."""
+    """Rule 1, and the limit of volumes for each instance. Of an instance that is being deleted it
+    goes to the other one when that is gone."""
     await locks.find(context, volume_id)
     instance = await locks.lock_instance(context, body.compute_id)
     persists, config_id = body.persist_across_boots, None
     if persists:
         config_id = (await choose_config(context.db, instance, body.config_id)).id
-    volume = await locks.lock(context, volume_id)
-    turn = await locks.find_turn(context.db, context.get(JobQueue), volume.id, instance.id)
+    volume, queue = await locks.lock(context, volume_id), context.get(JobQueue)
+    volume, former = await take_from_deleted(context.db, queue, volume)
+    turn = await locks.find_turn(context.db, queue, volume.id, instance.id, former)
     locks.check_free(volume, turn)
     locks.check_region_of(volume, instance)
     if not persists and instance.status != "running":
@@ -238,5 +241,7 @@ async def _holder(context: Context, volume: VolumeFacts) -> InstanceFacts | None
 
 
 async def _is_detaching(context: Context, volume: VolumeFacts) -> bool:
+    """Whether that is the last that is to be done between it and an instance."""
     found = await context.get(JobQueue).unfinished(context.db, resource_of(volume.id))
-    return any(job.kind == jobs.DETACH.name for job in found)
+    kinds = [job.kind for job in found if job.kind in (jobs.ATTACH.name, jobs.DETACH.name)]
+    return kinds[-1:] == [jobs.DETACH.name]

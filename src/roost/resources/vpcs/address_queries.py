@@ -82,7 +82,11 @@ async def of_instance(db: Queries, compute_id: int) -> list[VpcAddressRow]:
     return _ROWS.validate_python(map(dict, await db.fetch(_OF_INSTANCE, compute_id)))
 
 
-@query("select id, host(address) as address, ip_ranges from compute_interface where vpc_id = $1")
+@query("""
+    select f.id, host(f.address) as address, f.ip_ranges, i.status = 'deleting' as leaving
+    from compute_interface f join compute_config c on c.id = f.config_id
+    join compute_instance i on i.id = c.compute_id where f.vpc_id = $1
+    """)
 async def usages(db: Queries, vpc_id: int) -> list[Usage]:
     """What interfaces have in a VPC."""
 

@@ -38,6 +38,14 @@ class _Vpc:
     subnets: list[IPv4Network]
     addresses: set[IPv4Address] = field(default_factory=set)
     ranges: list[IPv4Network] = field(default_factory=list)
+    leaving: list[IPv4Network] = field(default_factory=list)
+    """Those of them that instances have which are being deleted, and their addresses."""
+
+    def taken(self, what: IPv4Address | IPv4Network) -> str:
+        """Why nobody else gets what is in use."""
+        asked = IPv4Network(what)
+        leaves = any(asked.overlaps(each) for each in self.leaving)
+        return (rules.LEAVING if leaves else rules.TAKEN).format(what)
 
 
 async def place(
@@ -75,6 +83,8 @@ async def _read(
         if usage.id != without:
             found.addresses.add(IPv4Address(usage.address))
             found.ranges += map(IPv4Network, usage.ip_ranges)
+            if usage.leaving:
+                found.leaving += map(IPv4Network, (usage.address, *usage.ip_ranges))
     return found
 
 
@@ -111,7 +121,7 @@ def _address(text: str, vpc: _Vpc, subnet: IPv4Network) -> IPv4Address:
     if not rules.is_usable(address, subnet):
         raise _RefusedError("ipv4.vpc", rules.OUTSIDE.format(subnet))
     if address in vpc.addresses or any(address in each for each in vpc.ranges):
-        raise _RefusedError("ipv4.vpc", rules.TAKEN.format(address))
+        raise _RefusedError("ipv4.vpc", vpc.taken(address))
     return address
 
 
@@ -142,7 +152,7 @@ def _ranges(
             raise _RefusedError(name, rules.OVERLAPS.format(other))
         used = next((each for each in addresses if each in network), None)
         if used is not None:
-            raise _RefusedError(name, rules.TAKEN.format(used))
+            raise _RefusedError(name, vpc.taken(used))
         seen.append(network)
         yield network
 

@@ -88,6 +88,8 @@ class Usage:
     id: int
     address: str
     ip_ranges: Sequence[str]
+    leaving: bool
+    """Whether its instance is being deleted."""
 
 
 async def insert(

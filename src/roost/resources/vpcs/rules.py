@@ -13,6 +13,7 @@ SUBNET_LABEL_TAKEN = "Label must be unique among the subnets of the VPC"
 OVERLAPS = "Must not overlap {}"
 OUTSIDE = "Must be an address of the subnet {}, but not of its first two or last two"
 TAKEN = "{} is in use"
+LEAVING = "{} is in use until its Compute, which is being deleted, is gone"
 
 NETWORK_REASON = "Must be an IPv4 network"
 _PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
