@@ -59,7 +59,7 @@ def test_the_wheel_has_every_file_of_the_package(wheel: Path) -> None:
     assert {name for name in packed if ".dist-info/" not in name} == files
     for name in (
         "roost/core/catalog/default.toml",
-        "roost/store/migrations/versions/0001_foundation.py",
+        "roost/store/migrations/versions/0077_tables/01_operation.sql",
         "roost/web/static/docs.html",
         *(f"roost/app/units/{unit}.service" for unit in UNITS),
     ):

@@ -100,6 +100,13 @@ def test_a_newer_database(tmp_path: Path, revision: str) -> None:
     assert said.endswith("install Roost 9.1.0 or newer")
 
 
+def test_an_older_database(tmp_path: Path) -> None:
+    """Of tables that no revision of this program brings to the newest ones."""
+    backup = write(tmp_path / "backup", revision="0042")
+    said = refused_at_once(backup, tmp_path / "new")
+    assert f"is at revision 0042, older than {migrate.first()}, the first that this program" in said
+
+
 @pytest.mark.parametrize(
     "name",
     [

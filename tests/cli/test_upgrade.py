@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import ROOST, Json, Server, roost, wait_until
-from tests.support.former import has_history, install_former
+from tests.support.former import has_history, has_older_tables, install_former
 from tests.support.installation import ROOT
 
 pytestmark = pytest.mark.skipif(not has_history(), reason="the checkout has no history")
@@ -131,9 +131,10 @@ def test_the_steps_on_one_machine_and_back(machine: Machine) -> None:
     upgraded.instance(label="second")
 
     machine.stop()
-    refused = roost("serve", "--state", machine.state, program=machine.former)
-    assert refused.returncode == 1
-    assert "newer than this program" in refused.stderr
+    if has_older_tables(machine.former):
+        refused = roost("serve", "--state", machine.state, program=machine.former)
+        assert refused.returncode == 1
+        assert "newer than this program" in refused.stderr
     machine.do("systemctl start roost")
 
     for line in commands("Back"):

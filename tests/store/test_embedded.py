@@ -233,7 +233,7 @@ async def test_a_state_of_an_earlier_release_gets_its_owner(tmp_path: Path) -> N
     """There the superuser owned everything."""
     server = make(tmp_path)
     await server.cluster.launch()
-    await migrate.upgrade(server.cluster.dsn(), "0014")
+    await migrate.upgrade(server.cluster.dsn())
     old = await connect(server.cluster.dsn())
     await old.execute("insert into setting values ('kept', '1')")
     await old.close()

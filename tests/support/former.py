@@ -3,10 +3,10 @@
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
 from io import BytesIO
-from pathlib import Path, PurePath
+from pathlib import Path
 
+from roost.store import migrate
 from tests.support.installation import ROOT
 
 VERSIONS = "src/roost/store/migrations/versions"
@@ -30,13 +30,25 @@ def has_history() -> bool:
 
 def install_former(folder: Path) -> Path:
     """The command of the former version, which runs with this one's libraries."""
-    archive = _read("archive", "--format=tar", _former(), "src")
-    with tarfile.open(fileobj=BytesIO(archive)) as files:
-        files.extractall(folder)
+    source = export(_former(), folder)
     program = folder / "roost"
-    program.write_text(_PROGRAM.format(python=sys.executable, source=str(folder / "src")))
+    program.write_text(_PROGRAM.format(python=sys.executable, source=str(source)))
     program.chmod(0o755)
     return program
+
+
+def export(commit: str, folder: Path) -> Path:
+    """The source of a commit, in the folder."""
+    archive = _read("archive", "--format=tar", commit, "src")
+    with tarfile.open(fileobj=BytesIO(archive)) as files:
+        files.extractall(folder)
+    return folder / "src"
+
+
+def has_older_tables(program: Path) -> bool:
+    """Whether what `install_former` made has; a release may have changed none."""
+    newest = max(path.name for path in (program.parent / VERSIONS).glob("[0-9]*"))
+    return newest[:4] < migrate.head()
 
 
 def _former() -> str:
@@ -44,20 +56,8 @@ def _former() -> str:
     tagged = _git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD")
     if tagged.returncode == 0:
         return tagged.stdout.decode().strip()
-    present = {path.name for path in (ROOT / VERSIONS).glob("[0-9]*.py")}
-    for commit, revisions in _older():
-        if revisions < present and max(revisions) < max(present):
-            return commit
-    raise AssertionError("the history has no commit with an older revision")
-
-
-def _older() -> Iterator[tuple[str, set[str]]]:
-    """Commits after which revisions were changed, the newest first, and the revisions they had."""
-    changed = _read("log", "--first-parent", "--format=%H", "HEAD", "--", VERSIONS)
-    for commit in changed.decode().split():
-        listed = _read("ls-tree", "--name-only", f"{commit}^", f"{VERSIONS}/").decode().split()
-        names = (PurePath(path).name for path in listed)
-        yield f"{commit}^", {name for name in names if name[0].isdigit()}
+    changed = _read("log", "--first-parent", "--format=%H", "-1", "HEAD", "--", VERSIONS)
+    return f"{changed.decode().strip()}^"
 
 
 def _read(*words: str) -> bytes:

@@ -1,23 +1,23 @@
 """Bring a database to the newest revision.
 
-A revision is a file `NNNN_title.py` in `migrations/versions`; its number is its name, `UPGRADE` is
-all that it does, and `DOWNGRADE` takes that back. A start on a database that is up to date costs
-one query. A revision that has landed is never edited.
+A revision is a file `NNNN_title.sql` in `migrations/versions`, or a folder `NNNN_title` of files
+that run in the order of their names; its number is its name. A start on a database that is up to
+date costs one query. A revision that has landed is never edited, and none is taken back: the way
+back is a backup.
 """
 
-import runpy
-from collections.abc import Iterable
 from pathlib import Path
 
 from roost.errors import OperatorError
 from roost.store.pool import Connection, connect
 
 VERSIONS = Path(__file__).parent / "migrations" / "versions"
-BASE = "base"
-"""Before the first revision: an empty database."""
 
 _LOCK = 0x726F6F7374
 """The advisory lock of a migrating process ("roost")."""
+
+_LAST_WITH_OLDER = "8c52d183"
+"""A commit that upgrades from all earlier revisions to the first one of this program."""
 
 # The table has the name of the tool that the first revisions were run by.
 _MARK = """
@@ -28,12 +28,23 @@ create table if not exists alembic_version (
 
 
 class RevisionError(OperatorError):
-    """The database belongs to a newer program."""
+    """The database belongs to a newer program, or to one that is older than release 0.1.0."""
 
 
 def revisions() -> list[Path]:
-    """The files of all revisions that this program has, oldest first."""
-    return sorted(VERSIONS.glob("[0-9][0-9][0-9][0-9]_*.py"))
+    """All revisions that this program has, oldest first."""
+    return sorted(VERSIONS.glob("[0-9][0-9][0-9][0-9]_*"))
+
+
+def statements(revision: Path) -> str:
+    """The SQL of a revision."""
+    files = sorted(revision.glob("*.sql")) if revision.is_dir() else [revision]
+    return "\n".join(file.read_text() for file in files)
+
+
+def first() -> str:
+    """The oldest revision that this program can bring to the newest one."""
+    return _number(revisions()[0])
 
 
 def head() -> str:
@@ -49,52 +60,50 @@ async def current(connection: Connection) -> str | None:
     return revision
 
 
-async def upgrade(dsn: str, revision: str | None = None) -> None:
-    """To `revision`, or to the newest one. Any number of processes may do this at once.
+def refuse_unknown(revision: str, what: str, made_by: str = "the version that made it") -> None:
+    """Raises RevisionError where `what`, a database or a copy of one, is too new or too old.
 
-    All or nothing. Raises RevisionError when the database belongs to a newer program.
+    `made_by` is what the operator is to install for a newer one.
     """
-    wanted = revision or head()
+    if revision > head():
+        raise RevisionError(
+            f"the {what} is at revision {revision}, newer than this program, which knows"
+            f" {head()}: install {made_by}"
+        )
+    if revision < first():
+        raise RevisionError(
+            f"the {what} is at revision {revision}, older than {first()}, the first that this"
+            f" program upgrades: use commit {_LAST_WITH_OLDER} of Roost, from before release"
+            " 0.1.0, on it first"
+        )
+
+
+async def upgrade(dsn: str) -> None:
+    """To the newest revision. Any number of processes may do this at once.
+
+    All or nothing. Raises RevisionError for a database that this program does not know.
+    """
     connection = await connect(dsn)
     try:
-        if await current(connection) == wanted:
+        if await current(connection) == head():
             return
         await connection.execute("select pg_advisory_lock($1)", _LOCK)
         found = await current(connection)
-        if found is not None and found > head():
-            raise RevisionError(
-                f"the database is at revision {found}, newer than this program, which knows"
-                f" {head()}: install the version that made it"
-            )
-        missing = [each for each in revisions() if (found or "") < _number(each) <= wanted]
-        if missing:
-            await _run(connection, "UPGRADE", missing, wanted)
+        if found is not None:
+            refuse_unknown(found, "database")
+        await _run(connection, [each for each in revisions() if _number(each) > (found or "")])
     finally:
         await connection.close()
 
 
-async def downgrade(dsn: str, revision: str) -> None:
-    """Back to `revision`, or to nothing with BASE; what the tables since then held is lost."""
-    wanted = "" if revision == BASE else revision
-    connection = await connect(dsn)
-    try:
-        await connection.execute("select pg_advisory_lock($1)", _LOCK)
-        found = await current(connection) or ""
-        later = [each for each in revisions() if wanted < _number(each) <= found]
-        await _run(connection, "DOWNGRADE", reversed(later), wanted)
-    finally:
-        await connection.close()
-
-
-async def _run(connection: Connection, which: str, files: Iterable[Path], wanted: str) -> None:
+async def _run(connection: Connection, missing: list[Path]) -> None:
     async with connection.transaction():
         await connection.execute(_MARK)
-        for path in files:
-            await connection.execute(runpy.run_path(str(path))[which])
+        for revision in missing:
+            await connection.execute(statements(revision))
         await connection.execute("delete from alembic_version")
-        if wanted:
-            await connection.execute("insert into alembic_version values ($1)", wanted)
+        await connection.execute("insert into alembic_version values ($1)", head())
 
 
-def _number(path: Path) -> str:
-    return path.name[:4]
+def _number(revision: Path) -> str:
+    return revision.name[:4]

@@ -57,7 +57,7 @@ def key() -> str:
     """The name of the template of this program's tables on this kind of machine."""
     digest = hashlib.sha256(f"{version(_SERVER)} {platform.machine()}".encode())
     for revision in migrate.revisions():
-        digest.update(revision.read_bytes())
+        digest.update(migrate.statements(revision).encode())
     return digest.hexdigest()[:32]
 
 

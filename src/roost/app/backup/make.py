@@ -55,8 +55,8 @@ async def back_up(
 ) -> Made:
     """Write the file; it appears when it is whole, mode 0600. `disks`: a folder for pieces.
 
-    What is no host's is saved on the main host alone. Raises BackupError, ClusterError, DumpError
-    or OSError, and then there is no file.
+    What is no host's is saved on the main host alone. Raises BackupError, RevisionError,
+    ClusterError, DumpError or OSError, and then there is no file.
     """
     is_main = settings.host == MAIN_HOST
     with _drafts(settings.state) as drafts, _appearing(target) as file, Writer(file) as writer:
@@ -172,10 +172,11 @@ def sync_folder(folder: Path) -> None:
 
 
 async def _describe(settings: Settings, db: Connection) -> Origin:
-    """Raises BackupError for a database that this program does not know."""
+    """Raises BackupError or RevisionError for a database that this program does not know."""
     revision = await migrate.current(db)
-    if revision is None or revision > migrate.head():
-        raise BackupError(f"the database is at revision {revision}, newer than this program")
+    if revision is None:
+        raise BackupError("the database is empty")
+    migrate.refuse_unknown(revision, "database")
     return Origin(
         roost=version("roost"),
         revision=revision,

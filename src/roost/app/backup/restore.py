@@ -91,13 +91,9 @@ def _as_served(settings: Settings, choice: Choice, manifest: Manifest) -> Settin
 
 
 def _refuse_unfit(settings: Settings, reader: Reader) -> None:
-    """Raises BackupError."""
+    """Raises BackupError or RevisionError."""
     manifest, state = reader.manifest, settings.state
-    if manifest.revision > migrate.head():
-        raise BackupError(
-            f"the backup is at revision {manifest.revision}, newer than this program, which knows"
-            f" {migrate.head()}: install Roost {manifest.roost} or newer"
-        )
+    migrate.refuse_unknown(manifest.revision, "backup", f"Roost {manifest.roost} or newer")
     needed = {DATABASE, KEY} if manifest.host == MAIN_HOST else {KEY}
     if missing := needed.difference(manifest.names):
         raise BackupError(f"the backup has no {min(missing)}")

@@ -1,6 +1,5 @@
-"""Support tickets, their replies and attachments."""
+-- Tickets.
 
-UPGRADE = """
 create table ticket (
     id bigint generated always as identity (start with 100000) primary key,
     account_id bigint not null references account,
@@ -17,10 +16,15 @@ create table ticket (
     closable boolean not null,
     updated timestamp(0) not null,
     updated_by text,
-    closed timestamp(0) check ((closed is not null) = (status = 'closed')),
+    closed timestamp(0),
     assignee text,
-    list_order bigint not null generated always as
-        (case when status = 'closed' then id + 4611686018427387904 else id end) stored
+    list_order bigint generated always as (
+case
+    when status = 'closed' then id +
+        '4611686018427387904'
+    else id
+end) stored not null,
+    check ((closed is not null) = (status = 'closed'))
 );
 comment on column ticket.kind is 'Users have notifications of the important and abuse ones';
 comment on column ticket.entity is 'As it was called when the ticket was opened';
@@ -57,10 +61,3 @@ create table ticket_attachment (
 );
 comment on column ticket_attachment.key is 'The name of its file, which users do not choose';
 create index on ticket_attachment (ticket_id, id);
-"""
-
-DOWNGRADE = """
-drop table ticket_attachment;
-drop table ticket_reply;
-drop table ticket;
-"""
