@@ -57,6 +57,13 @@ async def cleared(pair: Pair) -> None:
     await until(lambda: pair.client.get(INSTANCES), lambda page: page["results"] == 0)
 
 
+def test_a_host_names_what_it_serves_at_its_start(pair: Pair) -> None:
+    """Not what the main host alone serves, which would seem to be simulated."""
+    own = {INSTANCE_PLANE.name, FIREWALL_PLANE.name, VOLUME_PLANE.name}
+    assert {each.plane for each in pair.other.table} == own
+    assert {each.plane for each in pair.main.table} > own
+
+
 async def test_instances_spread_and_each_host_has_its_own(pair: Pair) -> None:
     await cleared(pair)
     rows = [await made(pair.client, booted=True) for _ in range(6)]

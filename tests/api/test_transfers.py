@@ -281,7 +281,9 @@ async def test_a_suspended_account_gives_nothing_away(
         await suspend(db, account.id, "operator", "a breach", roost.clock.seconds())
         accepted = asyncio.create_task(receiver.send("POST", f"{TRANSFERS}/{token}/accept"))
         await until(lambda: blocks(roost, db), bool)
-    assert ((await accepted).status, (await accepted).problems) == (403, [(None, SUSPENDED)])
+    told = (None, "The account that offers this transfer is suspended")
+    assert ((await accepted).status, (await accepted).problems) == (403, [told])
     body = {"entities": {"computes": [kept["id"]]}}
-    assert (await client.send("POST", TRANSFERS, body)).status == 403
+    refused = await client.send("POST", TRANSFERS, body)
+    assert (refused.status, refused.problems) == (403, [(None, SUSPENDED)])
     assert (await receiver.get(INSTANCES))["results"] == 0

@@ -137,6 +137,10 @@ def test_a_config_limits_memory() -> None:
         (HELD[:1], Drift("lost disk", "has lost disk 100005", 100005)),
         ((), Drift("lost disk", "has lost disk 100004", 100004)),
         (
+            (replace(HELD[0], size=0), HELD[1]),
+            Drift("lost disk", "has lost disk 100004", 100004),
+        ),
+        (
             (replace(HELD[0], size=9000), HELD[1]),
             Drift("disk size", "has disk 100004 with 9000 MB instead of 25088", 100004),
         ),

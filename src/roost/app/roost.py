@@ -41,7 +41,7 @@ from roost.core.limits.capacity import Promises
 from roost.core.losses import Losses
 from roost.core.neighbours import Neighbours
 from roost.core.notices import Causes
-from roost.core.planes import Binding, Engine, Engines
+from roost.core.planes import EVERYWHERE, Binding, Engine, Engines
 from roost.core.spool import Spool
 from roost.core.suspensions import Suspensions
 from roost.engines.qemu.images.store import UPLOADS, ImageStore
@@ -108,11 +108,12 @@ class Roost:
 
     @property
     def table(self) -> list[Binding[Engine]]:
-        """All bindings, for people who look for the addresses at which DNS is answered; that is
-        the main host's affair."""
-        server, is_main = self.name_server, self.settings.host == MAIN_HOST
-        others = [each for each in self.engines.bindings if each is not server]
-        return [*others, with_addresses(server)] if is_main else others
+        """What this host serves, for people, who look for the addresses at which DNS is answered.
+        What is of no region is the main host's affair."""
+        server, bindings = self.name_server, self.engines.bindings
+        if self.settings.host != MAIN_HOST:
+            return [each for each in bindings if each.place != EVERYWHERE]
+        return [*(each for each in bindings if each is not server), with_addresses(server)]
 
     def worker(self) -> Worker:
         settings = WorkerSettings(

@@ -94,7 +94,7 @@ def _compare_disks(rows: Sequence[DiskFacts], held: Sequence[DiskState]) -> Drif
     found = {disk.id: disk for disk in held}
     for disk in wanted.values():
         state = found.get(disk.id)
-        if state is None:
+        if state is None or state.size == 0:
             return Drift("lost disk", f"has lost disk {disk.id}", disk.id)
         if state.size != disk.size:
             sizes = f"{state.size} MB instead of {disk.size}"

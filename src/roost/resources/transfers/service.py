@@ -26,6 +26,7 @@ from roost.resources.transfers.queries import TRANSFER, TransferFacts
 LIFE = timedelta(hours=24)
 FIELD = "entities.computes"
 _NOT_PENDING = "The transfer is not pending"
+_GIVER_SUSPENDED = "The account that offers this transfer is suspended"
 _LATE = "An account whose payment is past due cannot transfer anything"
 
 
@@ -131,6 +132,7 @@ async def _check_accounts(context: Context, *account_ids: int) -> None:
         if facts is None or facts.canceled:
             raise invalid(_NOT_PENDING)
         if facts.suspended:
-            raise ApiError(403, [Problem(SUSPENDED)])
+            own = account_id == context.account_id
+            raise ApiError(403, [Problem(SUSPENDED if own else _GIVER_SUSPENDED)])
         if await is_past_due(context.db, account_id, context.clock.now()):
             raise invalid(_LATE)
