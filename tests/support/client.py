@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import aiohttp
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012, Draft202012Validator, Registry
 from yarl import URL
 
 T = TypeVar("T")
 _JSON = "application/json"
+_DOCUMENT = "urn:openapi"
 Json = Any  # An answer as json.loads gives it; the document says what it is.
 
 
@@ -34,48 +37,70 @@ class Contract:
 
     def __init__(self, document: Json) -> None:
         self._document = document
-        self._templates = [(path.split("/"), found) for path, found in document["paths"].items()]
-        self._validators: dict[int, Draft202012Validator] = {}
+        self._registry = Registry([(_DOCUMENT, document)], draft=Draft202012)
+        self._validators: dict[tuple[str, ...], Draft202012Validator] = {}
+        self._templates = defaultdict[str, list[tuple[str, list[str]]]](list)
+        for template in document["paths"]:
+            parts = template.split("/")
+            self._templates[_area(parts)].append((template, parts))
 
     def check(self, method: str, path: str, sent: Json, answer: Answer) -> None:
         """Fails when the answer, or a request that was accepted, is not as the document says."""
-        operation = self._find(method, path)
-        if operation is None:
+        template = self._find(path)
+        place = ("paths", template or "", method.lower())
+        operation = template and self._document["paths"][template].get(place[-1])
+        if not operation:
             assert answer.status in (404, 405)
             return
-        responses = operation["responses"]
-        response = self._resolved(responses.get(str(answer.status), responses["default"]))
+        response, at = self._response(operation["responses"], (*place, "responses"), answer.status)
         if answer.status == 204:
             assert (answer.raw, "content" in response) == (b"", False)
             return
         media_type = answer.headers["Content-Type"]
         assert media_type in response["content"], media_type
         if media_type.endswith("json"):
-            self._validate(response["content"][media_type]["schema"], answer.body)
+            self._validate((*at, "content", media_type, "schema"), answer.body)
         body = operation.get("requestBody")
         if answer.status in (200, 202) and body is not None and sent is not None:
-            self._validate(body["content"][_JSON]["schema"], sent)
+            self._validate((*place, "requestBody", "content", _JSON, "schema"), sent)
 
-    def _resolved(self, response: Json) -> Json:
-        name = response.get("$ref")
+    def _response(
+        self, responses: Json, place: tuple[str, ...], status: int
+    ) -> tuple[Json, tuple[str, ...]]:
+        """What the document says of a status, and where."""
+        key = str(status) if str(status) in responses else "default"
+        name = responses[key].get("$ref")
         if name is None:
-            return response
-        return self._document["components"]["responses"][name.rpartition("/")[2]]
+            return responses[key], (*place, key)
+        shared = name.rpartition("/")[2]
+        place = ("components", "responses", shared)
+        return self._document["components"]["responses"][shared], place
 
-    def _find(self, method: str, path: str) -> Json | None:
+    def _find(self, path: str) -> str | None:
         wanted = path.partition("?")[0].rstrip("/").split("/")
-        for template, operations in self._templates:
-            if _matches(template, wanted):
-                return operations.get(method.lower())
+        for template, parts in self._templates[_area(wanted)]:
+            if _matches(parts, wanted):
+                return template
         return None
 
-    def _validate(self, schema: Json, value: Json) -> None:
-        key = id(schema)  # Of the document, which stays.
-        validator = self._validators.get(key)
+    def _validate(self, place: tuple[str, ...], value: Json) -> None:
+        """Against the schema at that place in the document."""
+        validator = self._validators.get(place)
         if validator is None:
-            whole = {**schema, "components": self._document["components"]}
-            validator = self._validators[key] = Draft202012Validator(whole)
+            pointer = "".join(f"/{_escaped(part)}" for part in place)
+            schema = {"$ref": f"{_DOCUMENT}#{pointer}"}
+            validator = Draft202012Validator(schema, registry=self._registry)
+            self._validators[place] = validator
         validator.validate(value)
+
+
+def _escaped(part: str) -> str:
+    return quote(part.replace("~", "~0").replace("/", "~1"), safe="~")
+
+
+def _area(path: list[str]) -> str:
+    """The first part below `/v4`."""
+    return path[2] if len(path) > 2 else ""
 
 
 def _matches(template: list[str], path: list[str]) -> bool:
