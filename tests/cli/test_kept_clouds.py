@@ -1,0 +1,47 @@
+"""Clouds in use of earlier revisions: restored, upgraded, whole, and shown as they were.
+
+They are kept in `tests/kept`, whose `make.py` says how one is made. No worker runs beside them, as
+it would do at once all that has become due since.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import Json, Server, ran
+from tests.kept.make import ENVIRONMENT, FOLDER
+
+GROW = {"balance_uninvoiced"}
+"""Fields that are counted up to now."""
+
+
+@pytest.mark.parametrize("revision", sorted(path.stem for path in FOLDER.glob("*.backup")))
+def test_a_kept_cloud(revision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    state = tmp_path / "state"
+    said = ran("restore", "--state", state, FOLDER / f"{revision}.backup")
+    assert said.splitlines()[-1] == "fsck: clean"
+
+    kept = json.loads((FOLDER / f"{revision}.json").read_text())
+    server = Server.start(state, "--no-worker")
+    try:
+        for path, before in kept.items():
+            status, now = server.send("GET", path)
+            assert (path, status) == (path, 200)
+            assert (path, former_part(before, now)) == (path, former_part(before, before))
+        assert ran("fsck", "--state", state) == "fsck: clean"
+    finally:
+        server.end()
+
+
+def former_part(before: Json, now: Json) -> Json:
+    """Of what is shown now, the fields that were shown before."""
+    match before, now:
+        case dict(), dict():
+            names = before.keys() - GROW
+            return {name: former_part(before[name], now.get(name)) for name in names}
+        case list(), list() if len(before) == len(now):
+            return [former_part(*pair) for pair in zip(before, now, strict=True)]
+    return now
