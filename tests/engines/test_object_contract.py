@@ -267,7 +267,8 @@ async def test_uploads_that_are_not_complete_count_until_they_end(engine: Object
             body = (await client.send("POST", "photos/a?uploads"))[1].decode()
             upload = body.partition("<UploadId>")[2].partition("</UploadId>")[0]
             part = f"photos/a?partNumber=1&uploadId={upload}"
-            assert await client.status("PUT", part, bytes(5_000_000)) == 200
+            for _ in range(2):  # As clients do that had no answer.
+                assert await client.status("PUT", part, bytes(5_000_000)) == 200
     assert await engine.usage("photos") == Usage(0, 5_000_000)
     await engine.end_uploads("photos", now - timedelta(days=1))
     assert await engine.usage("photos") == Usage(0, 5_000_000)

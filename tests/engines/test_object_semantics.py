@@ -7,6 +7,7 @@ import operator
 import random
 import zlib
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -282,6 +283,21 @@ def test_uploads_in_parts(s3: Client) -> None:
         Bucket=BUCKET, Key="m", ObjectAttributes=["ETag", "ObjectSize", "ObjectParts"]
     )
     assert (got["ObjectSize"], got["ObjectParts"]["TotalPartsCount"]) == ((5 << 20) + 1, 2)
+
+
+async def test_uploads_of_names_that_hurt(engine: OwnObjects, s3: Client) -> None:
+    """Listed in the order of bytes, counted, and ended."""
+    for name in HARD:
+        begun = s3.create_multipart_upload(Bucket=BUCKET, Key=name)
+        named = {"Bucket": BUCKET, "Key": name, "UploadId": begun["UploadId"]}
+        s3.upload_part(**named, PartNumber=1, Body=b"x")
+        parts = s3.list_parts(**named)
+        assert (parts["Key"], [each["Size"] for each in parts["Parts"]]) == (name, [1])
+    found = s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]
+    assert [each["Key"] for each in found] == by_bytes(set(HARD))
+    assert (await engine.usage(BUCKET)).size == len(HARD)
+    await engine.end_uploads(BUCKET, datetime.now(UTC) + timedelta(days=1))
+    assert "Uploads" not in s3.list_multipart_uploads(Bucket=BUCKET)
 
 
 def test_copies_ranges_conditions_and_tags(s3: Client) -> None:

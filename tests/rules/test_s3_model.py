@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from tests.support.s3_model import History, Write, etag_of_parts
+from tests.support.s3_model import History, Upload, Write, etag_of_parts
 
 
 def _done(history: History, value: str | None) -> Write:
@@ -58,3 +58,18 @@ def test_what_was_refused_is_not_seen() -> None:
 def test_the_etag_of_parts() -> None:
     """That of the documentation of S3: of the digests, with their number."""
     assert etag_of_parts(b"a", b"b").endswith("-2")
+
+
+def test_what_is_left_of_an_upload() -> None:
+    upload = Upload({1: {5}, 2: {0, 7}})
+    upload.check({1: 5})
+    upload.check({1: 5, 2: 7})
+    for wrong in (None, {2: 7}, {1: 4}, {1: 5, 3: 1}):
+        with pytest.raises(AssertionError):
+            upload.check(wrong)
+    upload.over = None
+    upload.check(None)
+    upload.check({1: 5})
+    upload.over = True
+    with pytest.raises(AssertionError):
+        upload.check({1: 5})

@@ -4,7 +4,7 @@ there that was not surely over before another one began."""
 import hashlib
 import time
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 NEVER = float("inf")
@@ -69,6 +69,26 @@ class History:
 
     def _told(self, name: str, began: float) -> list[str | None]:
         return [each.value for each in self._possible(name, began, time.monotonic())]
+
+
+@dataclass(slots=True)
+class Upload:
+    """One in parts."""
+
+    sizes: dict[int, set[int]] = field(default_factory=dict)
+    """Bytes that each part may have; 0: that it may not be there."""
+    over: bool | None = False
+    """Whether it was completed or aborted; None: nobody knows."""
+
+    def check(self, found: Mapping[int, int] | None) -> None:
+        """Raises AssertionError unless this may be listed of it; None: that there is none."""
+        if found is None:
+            assert self.over is not False, "it is gone"
+            return
+        assert self.over is not True, "it is still there"
+        assert found.keys() <= self.sizes.keys()
+        for number, sizes in self.sizes.items():
+            assert found.get(number, 0) in sizes, f"{number} has {found.get(number, 0)}: {sizes}"
 
 
 def etag(body: bytes) -> str:

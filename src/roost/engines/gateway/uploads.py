@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import unquote_plus
 
 from aiohttp import web
 
@@ -95,7 +94,6 @@ async def abort(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
 
 
 async def parts(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
-    """Each once: the server behind also lists what was written over."""
     access.check(call.identity, bucket, "parts", call.object_name)
     asked = dict(call.query)
     most, as_url = number(asked, "max-parts", _MOST), url_or_not(asked)
@@ -107,11 +105,7 @@ async def parts(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
     incoming, body = await gateway.upstream.call(outgoing)
     if incoming.status >= 400:
         raise refused(incoming.status, body)
-    last = dict[int, tuple[str, str, str]]()
-    for each in parsed(body).iterfind("{*}Part"):
-        texts = [each.findtext(f"{{*}}{name}") or "" for name in ("LastModified", "ETag", "Size")]
-        part = int(each.findtext("{*}PartNumber") or 0)
-        last[part] = max(last.get(part, ("", "", "")), (texts[0], texts[1], texts[2]))
+    last = _parts(body)
     left = [each for each in sorted(last) if each > after]
     shown_, more = left[:most], len(left) > most
     found = [tag("Bucket", bucket.label), tag("Key", shown(call.object_name, as_url))]
@@ -128,6 +122,18 @@ async def parts(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
         )
         found.append(f"<Part>{''.join(rest)}</Part>")
     return web.Response(body=document("ListPartsResult", found), content_type=_XML)
+
+
+def _parts(body: bytes) -> dict[int, tuple[str, str, str]]:
+    """By number the time, ETag and size of each part, once: the server behind also lists what was
+    written over. It tells times by seconds; which of two of the same second was later, nobody
+    knows."""
+    last = dict[int, tuple[str, str, str]]()
+    for each in parsed(body).iterfind("{*}Part"):
+        texts = [each.findtext(f"{{*}}{name}") or "" for name in ("LastModified", "ETag", "Size")]
+        part = int(each.findtext("{*}PartNumber") or 0)
+        last[part] = max(last.get(part, ("", "", "")), (texts[0], texts[1], texts[2]))
+    return last
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -185,7 +191,8 @@ async def listed(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
 
 
 async def _uploads(upstream: Upstream, bucket: Bucket) -> list[_Upload]:
-    query = [("uploads", ""), ("max-uploads", str(_UPLOADS)), ("encoding-type", "url")]
+    """The server behind does not escape names here, even where it is asked to."""
+    query = [("uploads", ""), ("max-uploads", str(_UPLOADS))]
     incoming, body = await upstream.call(Outgoing("GET", f"/{bucket.place}", query))
     if incoming.status == 404:
         return []
@@ -193,8 +200,7 @@ async def _uploads(upstream: Upstream, bucket: Bucket) -> list[_Upload]:
         raise refused(incoming.status, body)
     found = list[_Upload]()
     for each in parsed(body).iterfind("{*}Upload"):
-        key = unquote_plus(each.findtext("{*}Key") or "")
-        name = names.decoded(key.removeprefix("/"))
+        name = names.decoded((each.findtext("{*}Key") or "").removeprefix("/"))
         initiated = each.findtext("{*}Initiated") or ""
         found.append(_Upload(name.encode(), each.findtext("{*}UploadId") or "", initiated))
     return found
@@ -208,8 +214,7 @@ async def size(upstream: Upstream, bucket: Bucket) -> int:
         outgoing = Outgoing("GET", path_of(bucket, each.name.decode()), query)
         incoming, body = await upstream.call(outgoing)
         if incoming.status == 200:
-            sizes = parsed(body).iterfind("{*}Part/{*}Size")
-            found += sum(int(part.text or 0) for part in sizes)
+            found += sum(int(size or 0) for _, _, size in _parts(body).values())
     return found
 
 

@@ -39,6 +39,15 @@ class Outgoing:
     pieces: AsyncIterator[bytes] | None = None
     payload: str = UNSIGNED
 
+    @property
+    def may_be_repeated(self) -> bool:
+        """Whether it does the same where it has been done already: a condition has another answer
+        then, and so has what begins or ends an upload."""
+        if self.method in ("GET", "HEAD"):
+            return True
+        conditional = any(name.startswith("if-") for name in self.headers or ())
+        return self.method != "POST" and not conditional
+
 
 class Connection(asyncio.Protocol):
     """One request after the other."""
@@ -205,7 +214,8 @@ class Upstream:
         first = b""
         if outgoing.pieces is not None:
             first = await anext(outgoing.pieces, b"")
-        again = outgoing.pieces is None or len(first) == outgoing.length
+        is_whole = outgoing.pieces is None or len(first) == outgoing.length
+        again = is_whole and outgoing.may_be_repeated
         while True:
             kept = self._kept()
             connection = kept or await self._connect()

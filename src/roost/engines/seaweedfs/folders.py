@@ -91,11 +91,14 @@ class Folders:
         raise EngineError("The object storage does not delete the bucket")
 
     async def uploading(self, name: str) -> int:
-        """Bytes of the parts of uploads that are not complete."""
+        """Bytes of the parts of uploads that are not complete, of each what was sent last."""
         size = 0
         folder = f"{BUCKETS}/{name}/{_UPLOADS}"
         for upload in [entry.name async for entry in self._filer.list(folder)]:
-            size += sum([part.size async for part in self._filer.list(f"{folder}/{upload}")])
+            parts = [entry async for entry in self._filer.list(f"{folder}/{upload}")]
+            parts.sort(key=lambda entry: entry.modified)
+            last = {entry.name.partition("_")[0]: entry.size for entry in parts}
+            size += sum(last.values())
         return size
 
     async def end_uploads(self, name: str, before: int) -> None:
