@@ -16,6 +16,7 @@ from roost.resources.object_storage import (
     adoption_jobs,
     jobs,
     key_queries,
+    key_steps,
     name_jobs,
     queries,
     watch_jobs,
@@ -76,7 +77,8 @@ class ObjectCase:
         assert (await self.setting.bucket() is not None) is self.bucket
         grants = await engine.grants(f"key-{self.setting.key_id}")
         assert (await self.setting.key() is not None) is self.key
-        assert grants == ({label: True} if self.key and self.bucket else None)
+        opened = {label: True} if self.bucket else {}
+        assert grants == (opened if self.key else None)
         assert await self.setting.found() == []
 
     async def check_failed(self) -> None:
@@ -133,18 +135,16 @@ async def bring_bucket(setting: Setting) -> None:
 
 
 async def bring_key(setting: Setting) -> None:
-    store, key = setting.stage.roost.store, await setting.key()
-    assert key is not None
-    spec = key.spec(
-        setting.stage.roost.services.get(Box), await key_queries.grants(store, key, REGION)
+    """To all regions."""
+    services, store, key = (
+        setting.stage.roost.services,
+        setting.stage.roost.store,
+        await setting.key(),
     )
-    await setting.engine.put_key(spec)
+    assert key is not None
+    for region, engine in services.get(Engines).by_region(OBJECT_PLANE).items():
+        await key_steps.bring_to(store, services.get(Box), key, region, engine)
     await key_queries.set_applied(store, key.id, key.revision)
-
-
-async def key_alone(setting: Setting) -> None:
-    """Applied, as there is no bucket that it could open."""
-    await key_queries.set_applied(setting.stage.roost.store, setting.key_id, 1)
 
 
 async def bucket_alone(setting: Setting) -> None:
@@ -292,7 +292,7 @@ def _bucket_scenarios(kind: JobKind[jobs.BucketArgs], titles: tuple[str, str, st
     """Only what is found not empty is opened again, and its event told why."""
     made, gone, full = titles
     return (
-        _scenario(kind, made, key_alone, bucket=True, key=True, passes=_SHORT),
+        _scenario(kind, made, bring_key, bucket=True, key=True, passes=_SHORT),
         _scenario(kind, gone, bucket_leaves, bucket=False, key=True, passes=_SHORT),
         _scenario(kind, full, full_bucket_leaves, bucket=True, key=True, error=_NOT_EMPTY),
     )

@@ -1,4 +1,5 @@
-"""Listens to the engines of this process: what goes off, fails or is made is looked at at once."""
+"""Listens to the engines of this process: what goes off, fails or is made is looked at at once, and
+S3 clients are waited for where no server runs."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -16,7 +17,9 @@ from roost.resources.databases.disk_jobs import fills
 from roost.resources.databases.engine import DATABASE_PLANE
 from roost.resources.databases.watch_jobs import fails
 from roost.resources.object_storage import adoption_jobs
-from roost.resources.object_storage.engine import OBJECT_PLANE, MadeBucket
+from roost.resources.object_storage.engine import OBJECT_PLANE, MadeBucket, ObjectEngine
+from roost.resources.object_storage.key_steps import RegionDoor
+from roost.secrets import Box
 from roost.store import Queries
 
 _PAUSE_SECONDS = 5.0
@@ -44,10 +47,23 @@ async def listen(roost: Roost) -> None:
         for region, object_engine in roost.engines.by_region(OBJECT_PLANE).items():
             look = partial(_look_at_bucket, region)
             tasks.create_task(_listen(roost, region, object_engine.made, look))
+            tasks.create_task(_attend(roost, region, object_engine))
 
 
 async def _look_at_bucket(region: str, db: Queries, queue: JobQueue, made: MadeBucket) -> None:
     await adoption_jobs.look(db, queue, region, made)
+
+
+async def _attend(roost: Roost, region: str, engine: ObjectEngine) -> None:
+    door = RegionDoor(roost.store, roost.services.get(Box), region, engine)
+    while True:
+        try:
+            await engine.attend(door)
+        except Exception:
+            _log.exception("object_storage_not_attended", region=region)
+            await asyncio.sleep(_PAUSE_SECONDS)
+        else:
+            return
 
 
 async def _listen(roost: Roost, region: str, hear: Hear[T], look: Look[T]) -> None:

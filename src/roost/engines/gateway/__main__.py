@@ -7,7 +7,9 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,11 +18,12 @@ import structlog
 import uvloop
 from aiohttp import web
 
-from roost.engines.gateway import admin, moves, service
+from roost.engines.gateway import admin, handover, moves, service
 from roost.engines.gateway.faults import S3Error
 from roost.engines.gateway.register import Register
 from roost.engines.gateway.state import Gateway
 from roost.engines.gateway.upstream import Upstream
+from roost.engines.listeners import LOOPBACK
 
 _MOST_LINE = 32 * 1024
 _BACKLOG = 1024
@@ -30,6 +33,8 @@ _KEEP_SECONDS = 75.0
 _CLOSE_SECONDS = 0.4
 """For requests to end in, and again for those that were told to."""
 _WAIT_SECONDS = 0.05
+_PORT_SECONDS = 10.0
+"""In which the port must be had, when nobody passes it on."""
 
 _log = structlog.get_logger(__name__)
 
@@ -49,7 +54,7 @@ class Settings:
 async def _run(settings: Settings) -> None:
     folder = Path(settings.folder)
     register = Register(folder / "register.db")
-    upstream = Upstream("127.0.0.1", settings.upstream_port, settings.upstream_secret)
+    upstream = Upstream(LOOPBACK, settings.upstream_port, settings.upstream_secret)
     gateway = Gateway(register, upstream, settings.domain)
     if register.is_new:
         await _find_legacy(gateway)
@@ -60,18 +65,52 @@ async def _run(settings: Settings) -> None:
     control = _serving(partial(admin.answer, gateway))
     path = folder / "admin.sock"
     path.unlink(missing_ok=True)
-    listening = socket.create_server(("127.0.0.1", settings.port), backlog=_BACKLOG)
-    servers = [
-        await loop.create_server(clients, sock=listening),
-        await loop.create_unix_server(control, str(path)),
-    ]
+    servers = [await loop.create_unix_server(control, str(path))]
     work = asyncio.create_task(moves.work(gateway))
-    await ended.wait()
+    opening = asyncio.create_task(_open(gateway, settings, clients))
+    ending = asyncio.create_task(ended.wait())
+    await asyncio.wait((opening, ending), return_when=asyncio.FIRST_COMPLETED)
+    if opening.done():
+        servers.append(opening.result())
+        await ending
+    opening.cancel()
     for server in servers:
         server.close()
     work.cancel()
     await asyncio.gather(*(each.shutdown(_CLOSE_SECONDS) for each in (clients, control)))
     register.close()
+
+
+async def _open(gateway: Gateway, settings: Settings, clients: web.Server) -> asyncio.Server:
+    """Serve clients at the port, which is passed on by whoever waits there, or taken. Raises
+    OSError when somebody else has it."""
+    loop, deadline = asyncio.get_running_loop(), time.monotonic() + _PORT_SECONDS
+    while True:
+        server: asyncio.Server | None = None
+        async with aclosing(handover.taken(Path(settings.folder))) as given:
+            async for each in given:
+                if each is None:
+                    gateway.in_reach = True
+                elif server is not None:
+                    with suppress(OSError):
+                        await loop.connect_accepted_socket(clients, each)
+                elif each.getsockname()[1] == settings.port:
+                    server = await loop.create_server(clients, sock=each, backlog=_BACKLOG)
+                else:
+                    each.close()
+                    break
+        if server is not None:
+            return server
+        try:
+            own = socket.create_server((LOOPBACK, settings.port), backlog=_BACKLOG)
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            await asyncio.sleep(_WAIT_SECONDS)
+            continue
+        server = await loop.create_server(clients, sock=own, backlog=_BACKLOG)
+        gateway.in_reach = True
+        return server
 
 
 async def _find_legacy(gateway: Gateway) -> None:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from aiohttp import web
 
 from roost.engines.gateway import acls, lists, objects, uploads
-from roost.engines.gateway.faults import S3Error
+from roost.engines.gateway.faults import S3Error, unavailable
 from roost.engines.gateway.register import Bucket, Key
 from roost.engines.gateway.state import Gateway, Pending
 from roost.engines.gateway.upstream import Outgoing
@@ -196,7 +196,9 @@ async def _signer(gateway: Gateway, sent: Json) -> Json:
 
 
 async def _health(gateway: Gateway, _sent: Json) -> Json:
-    """Whether the server behind answers."""
+    """Whether clients can come, and the server behind answers."""
+    if not gateway.in_reach:
+        raise unavailable()
     incoming, _ = await gateway.upstream.call(Outgoing("GET", "/"))
     if incoming.status != 200:
         raise S3Error(503, "ServiceUnavailable", "The server behind refuses")

@@ -29,6 +29,8 @@ class Gateway:
         self.register = register
         self.upstream = upstream
         self.domain = domain
+        self.in_reach = False
+        """Whether clients are served, or somebody lets them wait until they are."""
         self.sent = Counter[str]()
         """Bytes of answers since the start, by bucket."""
         self.pending: dict[str, Pending] = {}

@@ -29,6 +29,7 @@ from roost.engines.seaweedfs.policies import (
 from roost.engines.seaweedfs.s3 import S3
 from roost.resources.object_storage.engine import (
     BucketSpec,
+    Door,
     HeldBucket,
     KeySpec,
     MadeBucket,
@@ -124,6 +125,9 @@ class SeaweedObjects:
             await s3.call("DELETE", bucket.name, {"policy": ""}, accepts=gone)
         else:
             await s3.call("PUT", bucket.name, {"policy": ""}, policy, accepts=("NoSuchBucket",))
+
+    async def attend(self, door: Door) -> None:
+        """The operator starts it."""
 
     async def made(self) -> AsyncGenerator[MadeBucket, None]:
         if not self._server.exists:
@@ -235,6 +239,9 @@ class SeaweedObjects:
             return {}
         async with self._folders() as folders:
             return await folders.held()
+
+    async def takes_keys(self) -> bool:
+        return True
 
     async def put_key(self, key: KeySpec) -> None:
         await self._put_identity(key, key_policy(key))

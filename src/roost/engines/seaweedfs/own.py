@@ -12,8 +12,10 @@ from roost.core.engine import EngineError, Health
 from roost.engines.seaweedfs.admin import Admin, Json
 from roost.engines.seaweedfs.s3 import S3
 from roost.engines.seaweedfs.server import Server
+from roost.engines.seaweedfs.standby import Standby
 from roost.resources.object_storage.engine import (
     BucketSpec,
+    Door,
     HeldBucket,
     KeySpec,
     MadeBucket,
@@ -36,6 +38,7 @@ class OwnObjects:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self._standby = Standby(server)
 
     async def endpoint(self) -> str:
         return (await self._server.ensure()).url
@@ -66,9 +69,12 @@ class OwnObjects:
             only_if_known=only_if_known,
         )
 
+    async def attend(self, door: Door) -> None:
+        await self._standby.attend(door)
+
     async def made(self) -> AsyncGenerator[MadeBucket, None]:
         if not self._server.exists:
-            return
+            await self._standby.serves.wait()
         admin = Admin((await self._server.ensure()).socket)
         async with aclosing(admin.lines("made")) as found:
             async for each in found:
@@ -151,6 +157,9 @@ class OwnObjects:
         marks = (await self._call("buckets"))["marks"]
         assert isinstance(marks, dict)
         return {label: HeldBucket(str(mark), None) for label, mark in sorted(marks.items())}
+
+    async def takes_keys(self) -> bool:
+        return self._server.exists
 
     async def put_key(self, key: KeySpec) -> None:
         await self._call(

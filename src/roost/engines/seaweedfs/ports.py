@@ -38,8 +38,10 @@ class Ports:
                 return False
             return ports == self._kept(ports)
 
-    def settle(self) -> None:
+    def settle(self, *, is_attended: bool = False) -> None:
         """As they were last, but for those that somebody else has. Blocks: for a thread.
+
+        `is_attended`: who listens at the S3 port passes it on to the server.
 
         Raises ListenerError when too few ports are free.
         """
@@ -47,7 +49,11 @@ class Ports:
             last = dict[str, int]()
             with suppress(FileNotFoundError):
                 last = self.read()
-            kept = {name: port for name, port in self._kept(last).items() if tcp_port_is_free(port)}
+            kept = {
+                name: port
+                for name, port in self._kept(last).items()
+                if (is_attended and name == _S3) or tcp_port_is_free(port)
+            }
             taken = {*kept.values(), *(port for ports in self._others() for port in ports.values())}
             ports = dict[str, int]()
             for name in _NAMES:

@@ -19,6 +19,7 @@ import structlog
 from roost.core.engine import EngineError
 from roost.endings import SILENT, last_words
 from roost.engines import gateway
+from roost.engines.gateway import handover
 from roost.engines.listeners import LOOPBACK
 from roost.engines.locks import locked
 from roost.engines.processes import Process, end_process, find_process, search_process
@@ -75,6 +76,11 @@ class Server:
         self._any_gateway = _Program(pid, f"-settings={self._folder / 'gateway.json'}")
 
     @property
+    def folder(self) -> Path:
+        """All of it."""
+        return self._folder
+
+    @property
     def exists(self) -> bool:
         """Whether it was ever started, so that it may hold something."""
         return (self._folder / "data").is_dir()
@@ -106,6 +112,10 @@ class Server:
                 if not await self._has_ports():
                     await DISK.run(self._ports.settle)
         return (await DISK.run(self._place)).url
+
+    def serving(self) -> Process | None:
+        """Its gateway, if that runs."""
+        return self._any_gateway.running()
 
     async def _has_ports(self) -> bool:
         """For good: a server that runs listens at them."""
@@ -173,7 +183,8 @@ class Server:
 
     async def _start(self) -> None:
         (self._folder / "data").mkdir(mode=0o700, exist_ok=True)
-        await DISK.run(self._ports.settle)
+        is_attended = handover.is_attended(self._folder)
+        await DISK.run(self._ports.settle, is_attended=is_attended)
         await DISK.run(self._configure)
         environment = {"GOMEMLIMIT": _MEMORY, "WEED_MASTER_VOLUME_GROWTH_COPY_1": "1"}
         await self._spawn(self._weed, "server.log", environment, PROGRAM, *self._arguments())

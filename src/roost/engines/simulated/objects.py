@@ -16,6 +16,7 @@ from roost.engines.simulated.state import Documents
 from roost.resources.object_storage.engine import (
     BucketGrant,
     BucketSpec,
+    Door,
     HeldBucket,
     KeySpec,
     MadeBucket,
@@ -68,6 +69,9 @@ class SimulatedObjects:
                 _put(documents, bucket)
 
         await self._plane.begin("bucket_put", put)
+
+    async def attend(self, door: Door) -> None:
+        """Nobody comes."""
 
     async def made(self) -> AsyncGenerator[MadeBucket, None]:
         """Only those of this very object."""
@@ -160,6 +164,9 @@ class SimulatedObjects:
             return {name: held for name, held in found.items() if held is not None}
 
         return await self._plane.survey(find)
+
+    async def takes_keys(self) -> bool:
+        return True
 
     async def put_key(self, key: KeySpec) -> None:
         shown = ("grants", "lists", "makes")

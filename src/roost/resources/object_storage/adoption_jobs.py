@@ -12,9 +12,9 @@ from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict, done, next_step, writing
-from roost.resources.object_storage import key_queries, queries, service
+from roost.resources.object_storage import key_queries, key_steps, queries, service
 from roost.resources.object_storage.engine import OBJECT_PLANE, MadeBucket
-from roost.resources.object_storage.jobs import KeyArgs, bring_key_to
+from roost.resources.object_storage.jobs import KeyArgs
 from roost.resources.object_storage.locks import resource_of
 from roost.resources.object_storage.queries import BUCKET
 from roost.secrets import Box
@@ -71,7 +71,7 @@ async def remove(run: Run[MadeArgs]) -> Verdict:
     await key_queries.set_barred(run.store, args.account_id)
     for region, engine in engines.items():
         for key in await key_queries.of_account(run.store, args.account_id):
-            await bring_key_to(run.store, run.get(Box), key, region, engine)
+            await key_steps.bring_to(run.store, run.get(Box), key, region, engine)
     await engines[args.region].purge_bucket(args.label, None)
     return next_step(writing(_tell, run, str(reason)))
 

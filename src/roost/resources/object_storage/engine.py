@@ -169,6 +169,17 @@ class Signature:
     """What must be sent as Content-Type."""
 
 
+class Door(Protocol):
+    """What an engine asks of Roost when an S3 client comes where no server runs yet. All may raise
+    EngineError."""
+
+    async def knows(self, access_key: str) -> bool:
+        """Whether an account has a key with it."""
+
+    async def bring_keys(self) -> None:
+        """Put all keys that the server should have and has not."""
+
+
 class ObjectEngine(Protocol):
     """An S3 server for the buckets of one region."""
 
@@ -188,6 +199,10 @@ class ObjectEngine(Protocol):
 
     async def put_access(self, bucket: BucketSpec) -> None:
         """The same of the access alone; nothing happens where there is no such bucket."""
+
+    async def attend(self, door: Door) -> None:
+        """Answer S3 clients while no server does, and start it for those who have a key; until this
+        is cancelled. It returns where a server always runs, or never."""
 
     def made(self) -> AsyncGenerator[MadeBucket, None]:
         """What S3 clients make, as they do so; it may end at any time, and tell too much."""
@@ -229,6 +244,9 @@ class ObjectEngine(Protocol):
 
     async def buckets(self) -> Mapping[str, HeldBucket]:
         """All by name."""
+
+    async def takes_keys(self) -> bool:
+        """Whether keys are put without starting a server for them alone."""
 
     async def put_key(self, key: KeySpec) -> None:
         """The key exists, with these grants and no others, and opens what it should from now on."""

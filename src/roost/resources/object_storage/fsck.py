@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
-from roost.resources.object_storage import key_queries, queries, watch_jobs
+from roost.resources.object_storage import key_queries, key_steps, queries, watch_jobs
 from roost.resources.object_storage.engine import OBJECT_PLANE, HeldBucket, ObjectEngine
 from roost.resources.object_storage.key_queries import KeyFacts
 from roost.resources.object_storage.locks import resource_of
@@ -128,7 +128,8 @@ class _Keys(Reconciler[int, _Key, bool, Drift]):
         self, held: Mapping[int, bool | None], after: int | None, limit: int
     ) -> Mapping[int, bool]:
         store = self.installation.store
-        rows = await key_queries.wanted_in(store, self.region, after or 0, limit)
+        everywhere = await self.engine.takes_keys()
+        rows = await key_queries.wanted_in(store, self.region, everywhere, after or 0, limit)
         return {row.id: bool(compare_key(row, True, row.id in held)) for row in rows}
 
     async def read(self, db: Queries, key: int) -> _Key:
@@ -137,7 +138,8 @@ class _Keys(Reconciler[int, _Key, bool, Drift]):
             return _Key(None, False)
         if await self.queue.busy(db, resource_of(row.account_id)):
             raise ChangedError
-        return _Key(row, await key_queries.is_wanted_in(db, self.region, row.account_id))
+        wanted = await key_steps.is_wanted(db, self.region, self.engine, row.account_id)
+        return _Key(row, wanted)
 
     async def look(self, key: int, rows: _Key) -> Case[int, _Key, bool, Drift] | None:
         held = f"key-{key}" in await self.engine.keys()

@@ -10,7 +10,8 @@ object_key_bring      as object_key_apply, for the watch: it tries once
 object_storage_purge  nothing of the account is left        the watch goes on every minute
 
 A row says what is wanted, so there is nothing to undo. A key's policy names buckets, so that
-whoever makes or deletes a bucket brings the account's keys too.
+whoever makes or deletes a bucket brings the account's keys too. Servers that are started for an S3
+client get all keys before it is let in (`key_steps.RegionDoor`).
 """
 
 from contextlib import suppress
@@ -23,7 +24,13 @@ from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict, again, done, fail, next_step, writing
-from roost.resources.object_storage import key_queries, orphan_steps, queries, usage_queries
+from roost.resources.object_storage import (
+    key_queries,
+    key_steps,
+    orphan_steps,
+    queries,
+    usage_queries,
+)
 from roost.resources.object_storage.engine import (
     OBJECT_PLANE,
     BucketSpec,
@@ -120,7 +127,7 @@ async def _traffic_before(run: Run[BucketArgs], bucket: BucketFacts) -> Traffic 
 async def _bring_keys(run: Run[BucketArgs], bucket: BucketFacts) -> None:
     engine = run.get(Engines).holding(OBJECT_PLANE, bucket)
     for key in await key_queries.of_account(run.store, bucket.account_id):
-        await bring_key_to(run.store, run.get(Box), key, bucket.region, engine)
+        await key_steps.bring_to(run.store, run.get(Box), key, bucket.region, engine)
 
 
 async def delete_bucket(run: Run[BucketArgs]) -> Verdict:
@@ -163,22 +170,10 @@ async def bring_key(run: Run[KeyArgs]) -> Verdict:
         return done()
     for region, engine in run.get(Engines).by_region(OBJECT_PLANE).items():
         await _hide_objects(run.store, key, region, engine)
-        await bring_key_to(run.store, run.get(Box), key, region, engine)
+        await key_steps.bring_to(run.store, run.get(Box), key, region, engine)
     if key.deleting:
         return next_step(writing(key_queries.forget, key.id))
     return next_step(writing(key_queries.set_applied, key.id, key.revision))
-
-
-async def bring_key_to(
-    db: Queries, box: Box, key: KeyFacts, region: str, engine: ObjectEngine
-) -> None:
-    """Let the engine have the key as it should be, or not at all."""
-    if key.deleting or not await key_queries.is_wanted_in(db, region, key.account_id):
-        await engine.delete_key(key.name)
-        return
-    grants = await key_queries.grants(db, key, region)
-    lists = await key_queries.lists(db, key, region)
-    await engine.put_key(key.spec(box, grants, lists))
 
 
 async def _hide_objects(db: Queries, key: KeyFacts, region: str, engine: ObjectEngine) -> None:

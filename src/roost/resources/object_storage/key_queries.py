@@ -1,6 +1,6 @@
 """SQL of keys."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -53,7 +53,7 @@ class KeyFacts:
     @property
     def name(self) -> str:
         """By which engines know it."""
-        return f"{_NAME}{self.id}"
+        return name_of(self.id)
 
     @property
     def pending(self) -> bool:
@@ -68,6 +68,11 @@ class KeyFacts:
 
 
 _NAME = "key-"
+
+
+def name_of(key_id: int) -> str:
+    """By which engines know a key."""
+    return f"{_NAME}{key_id}"
 
 
 def id_of(name: str) -> int | None:
@@ -143,13 +148,16 @@ async def lock_all(db: Queries, account_id: int) -> list[KeyFacts]:
 
 
 @query(f"""
-    {_FACTS} k where id > $2 and (deleting or applied < revision or exists (
+    {_FACTS} k where id > $3 and (deleting or applied < revision or $2 or exists (
         select from object_bucket b
         where b.account_id = k.account_id and b.region = $1 and not b.deleting))
-    order by id limit $3
+    order by id limit $4
     """)
-async def wanted_in(db: Queries, region: str, after: int, limit: int) -> list[KeyFacts]:
-    """The next keys of accounts that have buckets in the region, and those that are late, by id."""
+async def wanted_in(
+    db: Queries, region: str, everywhere: bool, after: int, limit: int
+) -> list[KeyFacts]:
+    """The next keys of accounts that have buckets in the region, and those that are late, by id; of
+    all accounts where keys are `everywhere`."""
 
 
 @query("""
@@ -158,6 +166,25 @@ async def wanted_in(db: Queries, region: str, after: int, limit: int) -> list[Ke
     """)
 async def is_wanted_in(db: Queries, region: str, account_id: int) -> bool:
     """Whether the account has a bucket there."""
+
+
+@query("select exists (select from object_key where access_key = $1 and not deleting)")
+async def is_known(db: Queries, access_key: str) -> bool:
+    """Whether any account has a key with it."""
+
+
+@query("select id from object_key where not deleting")
+async def ids(db: Queries) -> list[int]:
+    """Of all that accounts see."""
+
+
+@query("""
+    select o.id from unnest($1::bigint[]) o (id)
+    where o.id <= (select last_value from object_key_id_seq)
+        and not exists (select from object_key k where k.id = o.id)
+    """)
+async def over(db: Queries, ids: Collection[int]) -> list[int]:
+    """Those that were given to keys which are no more."""
 
 
 async def pending(db: Queries, limit: int) -> list[KeyFacts]:
@@ -213,7 +240,7 @@ async def without_access(db: Queries, bucket_id: int) -> tuple[str, ...]:
         """,
         bucket_id,
     )
-    return tuple(f"{_NAME}{row['id']}" for row in rows)
+    return tuple(name_of(row["id"]) for row in rows)
 
 
 @query("update object_key set barred = true where account_id = $1")

@@ -15,6 +15,7 @@ from roost.resources.object_storage import (
     adoption_jobs,
     jobs,
     key_queries,
+    key_steps,
     orphan_steps,
     queries,
     usage_queries,
@@ -65,8 +66,19 @@ async def _look_around(run: Run[JobArgs], queue: JobQueue) -> None:
             for bucket_id in await queries.applied_in(run.store, region, unmarked):
                 async with run.store.transaction() as db:
                     await bring_bucket(db, queue, bucket_id)
+            await _look_at_keys(run, queue, engine)
         except EngineError as error:
             _log.warning("object_storage_not_seen", region=region, reason=str(error))
+
+
+async def _look_at_keys(run: Run[JobArgs], queue: JobQueue, engine: ObjectEngine) -> None:
+    """Those that a server has not got, as it was started or made anew since, and those that it
+    should have no more."""
+    if await engine.takes_keys():
+        await key_steps.remove_orphans(run.store, engine)
+        for key_id in (await key_steps.missing(run.store, engine))[:_BATCH]:
+            async with run.store.transaction() as db:
+                await bring_key(db, queue, key_id)
 
 
 async def bring_bucket(db: Queries, queue: JobQueue, bucket_id: int) -> bool:
