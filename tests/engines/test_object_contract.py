@@ -168,6 +168,23 @@ async def test_a_bucket_with_objects_stays(engine: ObjectEngine) -> None:
     assert list(await engine.buckets()) == []
 
 
+async def test_names_of_folders_and_detours_are_no_objects(engine: ObjectEngine) -> None:
+    await engine.put_bucket(PHOTOS)
+    await engine.put_key(KEY)
+    await write(engine, "photos", "b/1")
+    others = ("b", "b/", "b//1", "/b/1", "b/./1", "../photos/b/1", "b/1/", "b\\1", "B/1", "b/1 ")
+    for name in others:
+        assert not await engine.has_object("photos", name), name
+    assert await engine.has_object("photos", "b/1")
+    for prefix in ("b//", "/b", "b/./", "../photos/", "b\\"):
+        assert (await engine.list_objects("photos", Wanted(10, prefix=prefix))).objects == ()
+    await write(engine, "photos", "c/")
+    assert await engine.has_object("photos", "c/")
+    assert await names(engine) == ["b/1", "c/"]
+    for name in ("b/1", "c/"):
+        await remove(engine, "photos", name)
+
+
 async def test_a_closed_bucket_lets_nobody_in(engine: ObjectEngine) -> None:
     spec = replace(PHOTOS, acl="public-read-write")
     await engine.put_bucket(spec)

@@ -19,6 +19,8 @@ _BUCKETS = "/object-storage/buckets/"
 _NAMING = frozenset({"/object-storage/buckets", "/object-storage/keys"})
 """Paths whose bodies name clusters."""
 _KEY_ROW, _BUCKET_ROW = "KeyRow", "BucketRow"
+_ENDPOINT_TYPE = "E0"
+"""There is one kind of endpoint."""
 _CLUSTER = re.compile(rb'"cluster":"([^"]*)"')
 _ACCESS = re.compile(rb'"bucket_access":(null|\[[^\]]*\])')
 """Labels of buckets have no brackets."""
@@ -28,9 +30,10 @@ _REGIONS: Mapping[str, Json] = {
     "description": "Where the key opens something.",
     "items": {
         "type": "object",
-        "required": ["id", "s3_endpoint"],
+        "required": ["id", "endpoint_type", "s3_endpoint"],
         "properties": {
             "id": {"type": "string", "description": "The region."},
+            "endpoint_type": {"type": "string", "description": "The kind of its endpoint."},
             "s3_endpoint": {"type": "string", "description": "The domain of its cluster."},
         },
     },
@@ -120,7 +123,11 @@ class Clusters:
         limited = found[1] != b"null"
         named = [each[1].decode() for each in _CLUSTER.finditer(found[1])]
         rows = [
-            {"id": self._regions[each], "s3_endpoint": self._domains[each]}
+            {
+                "id": self._regions[each],
+                "endpoint_type": _ENDPOINT_TYPE,
+                "s3_endpoint": self._domains[each],
+            }
             for each in sorted(set(named) if limited else self._regions)
             if each in self._regions
         ]

@@ -188,6 +188,12 @@ class SeaweedObjects:
                 await folders.end_uploads(bucket, int(before.replace(tzinfo=UTC).timestamp()))
 
     async def has_object(self, bucket: str, name: str) -> bool:
+        """The server cleans names before it looks, and takes folders for objects."""
+        if not _is_clean(name):
+            return False
+        if name.endswith("/"):
+            page = await self.list_objects(bucket, Wanted(1, prefix=name))
+            return [each.name for each in page.objects] == [name]
         answer = await (await self._s3()).call("HEAD", f"{bucket}/{name}", accepts=("404",))
         return answer.status < 400
 
@@ -206,7 +212,10 @@ class SeaweedObjects:
         answer = await (await self._s3()).call("GET", bucket, query, accepts=("NoSuchBucket",))
         if answer.status >= 400:
             return ObjectPage((), None)
-        return await COMPUTING.run(_read_page, answer.body)
+        page = await COMPUTING.run(_read_page, answer.body)
+        if all(each.name.startswith(wanted.prefix) for each in page.objects):
+            return page
+        return ObjectPage((), None)
 
     async def usage(self, bucket: str) -> Usage:
         async with self._folders() as folders:
@@ -320,6 +329,11 @@ class SeaweedObjects:
 def _is_key(name: str) -> bool:
     """Whether an identity of this name is a key that was put."""
     return name.startswith(_KEY)
+
+
+def _is_clean(name: str) -> bool:
+    """Whether the server keeps an object under the name as it is."""
+    return "\\" not in name and not {"", ".", ".."} & set(name.removesuffix("/").split("/"))
 
 
 def _read_page(body: bytes) -> ObjectPage:
