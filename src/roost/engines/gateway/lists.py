@@ -12,14 +12,15 @@ from roost.engines.gateway import names
 from roost.engines.gateway.faults import invalid
 from roost.engines.gateway.register import Bucket
 from roost.engines.gateway.upstream import Outgoing, Upstream, refused
-from roost.engines.gateway.xml import document, parsed, tag
+from roost.engines.gateway.xml import document, parsed, safe, tag
 
 MOST = 1000
+_MOST_ROWS = MOST + 1
+"""Of one question: the last one says whether there are more."""
 _FEW = 2
 _NULL = tag("VersionId", "null") + tag("IsLatest", True)
 _ROW = re.compile(
     "<Contents><Key>([^<&]+)</Key><ETag>([^<]+)</ETag><Size>([0-9]+)</Size>"
-    "<Owner><ID>[^<]*</ID><DisplayName>[^<]*</DisplayName></Owner>"
     "<StorageClass>[^<]*</StorageClass><LastModified>([^<&]+)</LastModified></Contents>"
 )
 """Of an object as the server behind writes it."""
@@ -62,7 +63,7 @@ async def _walk(
         marker = names.after_all(group) if group == after else names.encoded(after)
     else:
         group, marker = None, names.encoded(after)
-    seen, size, left = group if group == after else None, min(most + 1, MOST), most + 1
+    seen, size, left = group if group == after else None, min(most + 1, _MOST_ROWS), most + 1
     while True:
         rows, more = await _rows(upstream, bucket, names.encoded(prefix), marker, size)
         skipped, left = 0, left - len(rows)
@@ -102,8 +103,8 @@ async def _rows(
     upstream: Upstream, bucket: Bucket, prefix: str, marker: str, size: int
 ) -> tuple[list[Found], bool]:
     """Objects as the server behind lists them, and whether there are more."""
-    query = [("max-keys", str(size)), ("prefix", prefix), ("marker", marker)]
-    query.append(("encoding-type", "url"))
+    query = [("list-type", "2"), ("max-keys", str(size)), ("encoding-type", "url")]
+    query += [("prefix", prefix), ("start-after", marker)]
     incoming, body = await upstream.call(Outgoing("GET", f"/{bucket.place}", query))
     if incoming.status == 404:
         return [], False
@@ -115,7 +116,10 @@ async def _rows(
 
 def found_in(body: bytes) -> list[Found]:
     """The objects of a list of the server behind. Raises S3Error."""
-    return list(map(_row, _texts(body)))
+    return [
+        Found(_name(key), etag.replace("&#34;", '"').strip(), modified, int(size or 0))
+        for key, etag, size, modified in _texts(body)
+    ]
 
 
 def _texts(body: bytes) -> Iterable[tuple[str, str, str, str]]:
@@ -130,10 +134,8 @@ def _texts(body: bytes) -> Iterable[tuple[str, str, str, str]]:
     return [(key, etag, size, modified) for key, etag, size, modified in texts]
 
 
-def _row(texts: tuple[str, str, str, str]) -> Found:
-    key, etag, size, modified = texts
-    name = names.decoded(unquote_plus(key))
-    return Found(name, etag.replace("&#34;", '"').strip(), modified, int(size or 0))
+def _name(key: str) -> str:
+    return names.decoded(unquote_plus(key) if "%" in key or "+" in key else key)
 
 
 def number(query: dict[str, str], name: str, most: int) -> int:
@@ -266,14 +268,15 @@ def _after(query: dict[str, str]) -> str:
 def _element(
     found: Found, as_url: bool, owner: str | None, kind: str = "Contents", more: str = ""
 ) -> str:
-    name = tag("Prefix" if found.is_prefix else "Key", shown(found.name, as_url))
+    name = safe(shown(found.name, as_url))
     if found.is_prefix:
-        return f"<CommonPrefixes>{name}</CommonPrefixes>"
+        return f"<CommonPrefixes><Prefix>{name}</Prefix></CommonPrefixes>"
     owned = "" if owner is None else f"<Owner>{tag('ID', owner)}{tag('DisplayName', owner)}</Owner>"
     etag = found.etag.replace('"', "&quot;")  # Nothing else of them needs an escape.
     return (
-        f"<{kind}>{name}{more}<LastModified>{found.modified}</LastModified><ETag>{etag}</ETag>"
-        f"<Size>{found.size}</Size><StorageClass>STANDARD</StorageClass>{owned}</{kind}>"
+        f"<{kind}><Key>{name}</Key>{more}<LastModified>{found.modified}</LastModified>"
+        f"<ETag>{etag}</ETag><Size>{found.size}</Size>"
+        f"<StorageClass>STANDARD</StorageClass>{owned}</{kind}>"
     )
 
 

@@ -7,6 +7,8 @@ codes are in the order of the characters. What is longer than a file's name may 
 that no file can be called like.
 """
 
+import re
+
 MAX_BYTES = 1024
 """Of a name; the server behind takes as many of the codes, so that names of which many characters
 have long ones are refused."""
@@ -28,6 +30,7 @@ _CODES = {
 }
 _CHARACTERS = {code: chr(number) for number, code in _CODES.items()}
 _ESCAPES = frozenset(code[0] for code in _CHARACTERS)
+_ESCAPE = re.compile(f"[{re.escape(''.join(sorted(_ESCAPES)))}]")
 
 
 def encoded(name: str) -> str:
@@ -38,7 +41,7 @@ def encoded(name: str) -> str:
 def decoded(path: str) -> str:
     """The name of what is at the path. Raises ValueError."""
     text = path.replace(f"{_MORE}/", "") if "/" in path else path
-    if _ESCAPES.isdisjoint(text):
+    if _ESCAPE.search(text) is None:
         return text
     found, place = list[str](), 0
     while place < len(text):
