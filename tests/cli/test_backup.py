@@ -12,11 +12,13 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
 from roost.app.backup.make import back_up
 from roost.app.backup.restore import Choice, restore
+from roost.engines.gateway.register import Register
 from roost.engines.powerdns.backends import SqliteBackend
 from roost.engines.powerdns.prerequisites import check
 from roost.settings import Settings
@@ -25,6 +27,7 @@ from roost.store.cluster import Cluster
 from roost.store.pool import connect
 from tests.cli.process import Json, Server, ran, roost, wait_until
 from tests.cli.test_ticket import attach, get, post
+from tests.support import state_table
 from tests.support.databases import DATABASES, database_body
 
 _ROOST = Path(sys.executable).with_name("roost")
@@ -131,6 +134,8 @@ def test_a_restored_cloud_is_the_one_that_was_saved(
     compute_id = fill(server, tmp_path)
     before = seen(server)
     token = server.token
+    register = _make_register(state)
+    assert state_table.unnamed(state) == []
     stop(server)
     ran("tls", "--state", state)
     rows = read_tables(state)
@@ -140,6 +145,7 @@ def test_a_restored_cloud_is_the_one_that_was_saved(
     )
     assert backup.stat().st_mode & 0o777 == 0o600
     assert not (state / ".backup").exists()
+    assert _members(backup) == {*state_table.saved(state), "database.dump", "manifest.json"}
     ran("down", "--state", state)
     lines = ran("restore", "--state", restored, backup).splitlines()
     assert lines == [
@@ -153,6 +159,7 @@ def test_a_restored_cloud_is_the_one_that_was_saved(
     for name in ("secret.key", "admin.token", "tls/ca.key", "tls/certificate.pem"):
         assert (restored / name).read_bytes() == (state / name).read_bytes()
     assert files(restored / "attachments") == files(state / "attachments")
+    assert Register(restored / register).buckets["photos"].mark == "7-20300131"
     again = Server.start(restored)
     assert again.token == token
     wait_until(lambda: again.status(compute_id) == "running")
@@ -160,6 +167,21 @@ def test_a_restored_cloud_is_the_one_that_was_saved(
     again.instance(label="second")
     assert ran("fsck", "--state", restored) == "fsck: clean"
     again.end()
+
+
+def _make_register(state: Path) -> str:
+    """As the gateway of a region keeps one; its path in the state."""
+    path = state / "seaweedfs" / "us-lake" / "register.db"
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    register = Register(path)
+    asyncio.run(register.set_bucket("photos", "7-20300131", "private", cors=False, objects={}))
+    register.close()
+    return str(path.relative_to(state))
+
+
+def _members(backup: Path) -> set[str]:
+    with ZipFile(backup) as zipped:
+        return set(zipped.namelist())
 
 
 def statuses(server: Server) -> set[str]:

@@ -139,7 +139,7 @@ def test_members_that_are_none(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"format": 4}, "the backup has a format that this Roost does not know"),
+        ({"format": 5}, "the backup has a format that this Roost does not know"),
         ({"members": []}, "the backup has other members than its manifest"),
         ({"engines": "other"}, "the backup's manifest is refused: Input should be 'auto', "),
         ({"roost": "\x1b[2J"}, "the backup's manifest is refused: String should match pattern"),

@@ -30,6 +30,7 @@ from tests.e2e.users import (
     use_guest,
     use_zone,
 )
+from tests.support import state_table
 from tests.support.client import Json, until
 from tests.support.instances import INSTANCES
 from tests.support.payments import added
@@ -62,6 +63,7 @@ async def test_three_accounts_use_everything_at_once(tmp_path: Path) -> None:
         checked = region.cloud.command("fsck", "--state", str(region.cloud.state))
         assert checked.returncode == 0, checked.stdout
         _check_log(region.cloud.log)
+        assert state_table.unnamed(region.cloud.state) == []
 
 
 async def _start(cloud: Cloud) -> str:

@@ -10,9 +10,10 @@ from roost.app.first_start import TOKEN_FILE
 from roost.app.host import HOME
 from roost.settings import MAIN_HOST
 
-FORMAT = 3
-KNOWN_FORMATS = (1, 2, 3)
-"""Those of format 1 list no disks, those of format 2 know of one host only."""
+FORMAT = 4
+KNOWN_FORMATS = (1, 2, 3, 4)
+"""Those of format 1 list no disks, those of 2 know of one host only, those of 3 have no registers of
+object storage."""
 
 MANIFEST = "manifest.json"
 DATABASE = "database.dump"
@@ -20,6 +21,8 @@ KEY = "secret.key"
 CATALOG = "catalog.toml"
 ATTACHMENTS = "attachments"
 ZONES = "powerdns/data/pdns.db"
+REGISTERS = "seaweedfs/*/register.db"
+"""Which folder of a region's objects is which bucket's, and what their URLs are signed with."""
 TLS = ("tls/ca.key", "tls/ca.pem", "tls/certificate.pem", "tls/key.pem")
 TOKEN = TOKEN_FILE
 DISKS = "disks"
@@ -30,6 +33,7 @@ LIST_SUFFIX = ".pieces"
 _REGION = r"[a-z0-9][a-z0-9-]{0,62}"
 _FILE = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,62}"
 _SIMULATED = rf"simulated/{_REGION}/(?:state|domains)\.sqlite3"
+_REGISTER = rf"seaweedfs/{_REGION}/register\.db"
 _DISK = r"disk-[0-9]{1,18}"
 _LISTED = (
     rf"{DISKS}/{_REGION}/compute-[0-9]{{1,18}}/(?:boot\.json|{_DISK}\.raw|{_DISK}\.image/{_FILE})",
@@ -43,6 +47,7 @@ _NAME = re.compile(
             *map(re.escape, (DATABASE, KEY, CATALOG, ZONES, TOKEN, HOME, *TLS)),
             rf"{ATTACHMENTS}/[0-9a-f]{{32}}",
             _SIMULATED,
+            _REGISTER,
             *(f"{listed}{re.escape(LIST_SUFFIX)}" for listed in _LISTED),
         )
     )

@@ -18,7 +18,7 @@ import asyncpg
 
 from roost.app.backup import queries
 from roost.app.backup.archive import BackupError
-from roost.app.backup.manifest import ZONES
+from roost.app.backup.manifest import REGISTERS, ZONES
 from roost.app.state import reachable
 from roost.store import Connection
 from roost.threads import DISK
@@ -78,7 +78,8 @@ async def _quiet(connection: Connection) -> AsyncIterator[None]:
 
 
 def _engine_files(state: Path) -> list[str]:
-    paths = [state / ZONES, *sorted(state.glob("simulated/*/*.sqlite3"))]
+    found = (*state.glob("simulated/*/*.sqlite3"), *state.glob(REGISTERS))
+    paths = [state / ZONES, *sorted(found)]
     # The folder of zones is the name server's, and what it may link to is not.
     return [str(p.relative_to(state)) for p in paths if p.is_file() and not p.is_symlink()]
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from aiohttp import web
 
-from roost.engines.gateway import acls, lists, objects, uploads
+from roost.engines.gateway import acls, lists, moves, objects, uploads
 from roost.engines.gateway.faults import S3Error, unavailable
 from roost.engines.gateway.register import Bucket, Key
 from roost.engines.gateway.state import Gateway, Pending
@@ -139,7 +139,13 @@ async def _delete_key(gateway: Gateway, sent: Json) -> Json:
 
 
 async def _buckets(gateway: Gateway, _sent: Json) -> Json:
-    return {"marks": {each.label: each.mark for each in gateway.register.buckets.values()}}
+    """The lost ones are those of which the server behind has nothing."""
+    there = set(await moves.places(gateway))
+    known = list(gateway.register.buckets.values())
+    return {
+        "marks": {each.label: each.mark for each in known},
+        "lost": [each.label for each in known if each.place not in there],
+    }
 
 
 async def _keys(gateway: Gateway, _sent: Json) -> Json:

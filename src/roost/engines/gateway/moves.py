@@ -37,11 +37,15 @@ async def work(gateway: Gateway) -> None:
 
 async def find_legacy(gateway: Gateway) -> None:
     """What the server behind has had before there was a register."""
+    await gateway.register.set_legacy(await places(gateway))
+
+
+async def places(gateway: Gateway) -> list[str]:
+    """What the server behind calls its buckets."""
     incoming, body = await gateway.upstream.call(Outgoing("GET", "/"))
     if incoming.status != 200:
         raise refused(incoming.status, body)
-    found = [each.text or "" for each in parsed(body).iterfind(".//{*}Bucket/{*}Name")]
-    await gateway.register.set_legacy(found)
+    return [each.text or "" for each in parsed(body).iterfind(".//{*}Bucket/{*}Name")]
 
 
 async def _look_at_once(gateway: Gateway) -> None:

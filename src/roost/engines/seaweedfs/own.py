@@ -154,9 +154,14 @@ class OwnObjects:
     async def buckets(self) -> Mapping[str, HeldBucket]:
         if not self._server.exists:
             return {}
-        marks = (await self._call("buckets"))["marks"]
+        answer = await self._call("buckets")
+        marks, lost = answer["marks"], answer["lost"]
         assert isinstance(marks, dict)
-        return {label: HeldBucket(str(mark), None) for label, mark in sorted(marks.items())}
+        assert isinstance(lost, list)
+        return {
+            label: HeldBucket(str(mark), None, lost=label in lost)
+            for label, mark in sorted(marks.items())
+        }
 
     async def takes_keys(self) -> bool:
         return self._server.exists

@@ -68,6 +68,8 @@ class HeldBucket:
     """None: it was made by an S3 client, or by an object that came when its bucket was gone."""
     maker: str | None
     """The name of the key, or of whatever else an S3 client made it with, if one did."""
+    lost: bool = False
+    """Whether it is known by name alone, and nothing of what it held is there."""
 
 
 @dataclass(frozen=True, slots=True)

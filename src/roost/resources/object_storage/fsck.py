@@ -49,7 +49,7 @@ def compare_bucket(row: BucketFacts | None, held: HeldBucket | None) -> Drift | 
         return "taken"
     if row.pending:
         return "pending"
-    if held is None:
+    if held is None or held.lost:
         return "missing"
     return "pending" if held.mark is None else None
 
