@@ -3,6 +3,8 @@
 import pytest
 
 from roost.app.roost import Roost
+from roost.resources.firewalls.apply_service import put_in_force
+from roost.resources.firewalls.engine import FirewallSpec
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, Json, until
 from tests.support.firewalls import (
@@ -178,6 +180,26 @@ async def test_names_and_tags(client: Client) -> None:
     assert await client.put(path, row) == row
     assert await in_force(client, one) == [CREATED, ("firewall_update", "notification")]
     assert (await client.get("/tags/green"))["data"] == [{"type": "firewall", "data": row}]
+
+
+async def test_one_that_is_deleted_while_others_bring_it_is_not_left(
+    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guest that starts brings what filters it, beside the jobs of its firewall."""
+    instance = await made(client, booted=True)
+    wall = await guarded(client, devices={"computes": [instance["id"]]})
+    await in_force(client, wall)
+    engine, bring = firewall_engine(roost), firewall_engine(roost).apply
+
+    async def late(spec: FirewallSpec) -> None:
+        monkeypatch.setattr(engine, "apply", bring)
+        await client.delete(f"{FIREWALLS}/{wall['id']}")
+        await in_force(client, wall)
+        await bring(spec)
+
+    monkeypatch.setattr(engine, "apply", late)
+    await put_in_force(roost.store, roost.services, wall["id"])
+    assert wall["id"] not in [state.id for state in await engine.list()]
 
 
 async def test_a_deleted_one_is_gone_at_once(client: Client, roost: Roost) -> None:

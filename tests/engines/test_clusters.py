@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pymysql
 import pytest
@@ -20,6 +21,7 @@ from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import Access, DatabaseSpec, Hosts
 from tests.engines.conftest import ids
 from tests.engines.database_harness import MariadbHarness, kill, open_mariadb
+from tests.support.client import until
 
 pytestmark = pytest.mark.mariadb
 
@@ -302,6 +304,30 @@ async def test_replicas_are_read_only_and_follow(database: Database) -> None:
             await asyncio.sleep(0.02)
     with pytest.raises(pymysql.Error, match="read-only"):
         await database.mariadb.ask(replica, database.spec, "insert into notes.rows values (-3)")
+
+
+async def test_a_replica_that_cannot_apply_becomes_a_copy(database: Database) -> None:
+    """It is seen, although its server runs and goes on receiving."""
+    number, replica = 10**12, database.replicas()[0]
+    here = f"set sql_log_bin = 0; insert into notes.rows values ({number});"
+    await Server(replica).execute("differ", SecretStr(here))
+    await database.ask(f"insert into notes.rows values ({number})")
+    stopped = partial(database.mariadb.engine.inspect, database.spec.id)
+    await until(stopped, lambda state: state is not None and not state.running)
+    async with database.written_to():
+        await asyncio.sleep(0.2)
+        await database.mend()
+    await database.check()
+    assert replica in database.replicas()
+    last = str(max(database.acknowledged))
+
+    async def read() -> bool:
+        rows = await Server(replica).rows("read", "select max(id) as last from notes.rows")
+        count = await Server(replica).rows("read", f"select id from notes.rows where id = {last}")
+        return rows == [{"last": str(number)}] and len(count) == 1
+
+    await until(read, bool)
+    await database.ask(f"delete from notes.rows where id = {number}")
 
 
 async def test_nodes_are_not_reached_beside_their_end(database: Database) -> None:

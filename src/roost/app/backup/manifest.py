@@ -12,8 +12,8 @@ from roost.settings import MAIN_HOST
 
 FORMAT = 4
 KNOWN_FORMATS = (1, 2, 3, 4)
-"""Those of format 1 list no disks, those of 2 know of one host only, those of 3 have no registers of
-object storage."""
+"""Those of format 1 list no disks, those of 2 know of one host only, those of 3 have no
+registers of object storage."""
 
 MANIFEST = "manifest.json"
 DATABASE = "database.dump"

@@ -9,6 +9,7 @@ either the former primary in its office, or the new one.
 import asyncio
 import os
 import secrets
+from contextlib import suppress
 
 import structlog
 from pydantic import SecretStr
@@ -60,6 +61,15 @@ class Cluster:
         return not roles.lost and all(
             Server(node).process() is not None for node in self._folder.nodes()
         )
+
+    async def follow(self) -> bool:
+        """Whether no replica has stopped on an error."""
+        for node in self._running_replicas():
+            with suppress(EngineError):
+                found = await replication.following(Server(node))
+                if found is not None and found.error:
+                    return False
+        return True
 
     async def make(self, spec: DatabaseSpec, way: Way | None) -> None:
         """Three empty nodes without servers, all alike; or one with what is at the way's end, which
@@ -205,13 +215,15 @@ class Cluster:
         return not certain
 
     async def _received(self) -> list[int]:
-        """The replicas that answer and follow."""
-        found = []
+        """The replicas that answer and follow; those that have stopped on an error are the last."""
+        errors = {}
         for number in self._roles.replicas():
             server, lost = Server(self._folder.node(number)), number in self._roles.read().lost
-            if not lost and await server.answers() and await replication.following(server):
-                found.append(number)
-        return found
+            if not lost and await server.answers():
+                found = await replication.following(server)
+                if found is not None:
+                    errors[number] = found.error
+        return sorted(errors, key=lambda number: errors[number] != 0)
 
     async def _fail_over(self, spec: DatabaseSpec, replicas: list[int], seconds: float) -> bool:
         """Whether one leads: it must have applied all that was received within the time."""
@@ -273,31 +285,42 @@ class Cluster:
         """Of the one that is written down, and nobody else; then clients reach it."""
         server, source = Server(self.primary), self._source()
         following = []
-        for node in self._roles.following():
-            if await Server(node).answers():
-                await self._turn(node, source)
+        for number in self._roles.replicas():
+            node = self._folder.node(number)
+            if number in self._roles.read().lost or not await Server(node).answers():
+                continue
+            if await self._turn(node, source):
                 following.append(node)
+            else:
+                self._roles.change_lost(number, lost=True)
         await replication.lead(server, waits=bool(following) and is_semi_synchronous(spec))
         await replication.admit_replicas(server, source)
         targets = [port_of(self.primary)], [port_of(node) for node in following]
         ends = dict(zip(self._ends(), targets, strict=False))
         await self._host.firewall.open(spec.id, self._host.addresses.listen, ends)
 
-    async def _turn(self, node: Folder, source: Source) -> None:
-        """To the primary that there is now. What it is applying it goes on with."""
+    async def _turn(self, node: Folder, source: Source) -> bool:
+        """To the primary that there is now. What it is applying it goes on with.
+
+        False for one that has stopped on an error, as what it has differs from the primary: it
+        would stop again, and has to be a copy.
+        """
         found = await replication.following(Server(node))
+        if found is not None and found.error:
+            _log.warning("database_replica_stopped", node=str(node.path), error=found.error)
+            return False
         if found is None or found.port != source.port or not found.applies:
             await replication.follow(Server(node), source)
         elif not found.receives:
             await replication.receive(Server(node))
+        return True
 
     async def _rejoin(self, number: int, spec: DatabaseSpec) -> bool:
         """Whether it follows the primary with the data that it has."""
         node = self._folder.node(number)
         try:
             await self._start(number, spec)
-            await self._turn(node, self._source())
-            return await self._follows(node)
+            return await self._turn(node, self._source()) and await self._follows(node)
         except EngineError:
             return False
 

@@ -1,6 +1,7 @@
 """What servers of a cluster are told: whom to follow, and who takes writes."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import SecretStr
@@ -16,6 +17,8 @@ _POSITION = re.compile(
     r"[0-9]{1,10}-[0-9]{1,10}-[0-9]{1,20}(,[0-9]{1,10}-[0-9]{1,10}-[0-9]{1,20})*"
 )
 _DURABLE = "set global innodb_flush_log_at_trx_commit = 1; set global sync_binlog = 1;"
+_DIFFERS = 1236
+"""Whom it follows does not have what it asks for (ER_MASTER_FATAL_ERROR_READING_BINLOG)."""
 _FAST = "set global innodb_flush_log_at_trx_commit = 2; set global sync_binlog = 0;"
 """Of a replica, which can fetch again what a loss of power takes."""
 
@@ -39,6 +42,8 @@ class Following:
     applies: bool
     position: str
     """Up to where it has received (GTID)."""
+    error: int
+    """Of MariaDB, on which it has stopped to apply, or to receive, for good; 0: none."""
 
 
 async def following(server: Server) -> Following | None:
@@ -52,7 +57,16 @@ async def following(server: Server) -> Following | None:
         row["Slave_IO_Running"] == "Yes",
         row["Slave_SQL_Running"] == "Yes",
         row["Gtid_IO_Pos"],
+        _error_of(row),
     )
+
+
+def _error_of(row: Mapping[str, str]) -> int:
+    """That it cannot reach whom it follows is none, nor that it was told to receive no more."""
+    applying, receiving = int(row["Last_SQL_Errno"]), int(row["Last_IO_Errno"])
+    if row["Slave_SQL_Running"] == "No" and applying:
+        return applying
+    return receiving if receiving == _DIFFERS else 0
 
 
 async def admit_replicas(server: Server, source: Source) -> None:

@@ -35,6 +35,10 @@ class Single:
     def runs(self) -> bool:
         return self._server.process() is not None
 
+    async def follow(self) -> bool:
+        """It has no replicas."""
+        return True
+
     async def make(self, spec: DatabaseSpec, way: Way | None) -> None:
         """Empty or with what is at the way's end, without a server."""
         await self._server.stop()

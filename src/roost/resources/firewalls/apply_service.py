@@ -61,7 +61,8 @@ async def put_in_force(db: Queries, services: Services, firewall_id: int) -> Non
 
 async def _put_in_force(db: Queries, services: Services, firewall_id: int) -> set[int]:
     """The instances that were behind it at any time meanwhile."""
-    touched, done, host = set[int](), None, services.get(Engines).host
+    engines = services.get(Engines)
+    touched, done, host = set[int](), None, engines.host
     while (facts := await queries.find(db, firewall_id)) is not None:
         guests = await device_queries.guests(db, firewall_id, host)
         touched |= {guest.compute_id for guest in guests}
@@ -69,8 +70,12 @@ async def _put_in_force(db: Queries, services: Services, firewall_id: int) -> se
         if specs == done:
             break
         await queries.place(db, firewall_id, specs)
-        await _bring(services.get(Engines), facts, specs)
+        await _bring(engines, facts, specs)
         done = specs
+    else:
+        # It was deleted and forgotten by somebody else before we brought it.
+        for region in done or ():
+            await engines.of(FIREWALL_PLANE, region).remove(firewall_id)
     return touched
 
 
