@@ -22,7 +22,7 @@ from tests.support.client import until
 pytestmark = pytest.mark.mariadb
 
 _ROWS = 2000
-_BIG = "select repeat('x', 1000000) as big from seq_1_to_20000"
+_BIG = "select repeat('x', 1000000) as big from notes.seq_1_to_20000"
 
 
 @pytest_asyncio.fixture(scope="module")
