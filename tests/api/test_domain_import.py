@@ -128,7 +128,8 @@ REFUSED = [
     ),
     ("a MX 300 b.example.", ["line 1: a.{zone}. MX: priority: Must be 0-255"]),
     ("-sip SRV 1 2 3 b.example.", ["line 1: -sip.{zone}. SRV: name: "]),
-    ("a CAA 128 issue b.example", ["line 1: a.{zone}. CAA: tag: "]),
+    ("a CAA 64 issue b.example", ["line 1: a.{zone}. CAA: flags: "]),
+    ('a CAA 128 policy "b"', ["line 1: a.{zone}. CAA: tag: "]),
     ('a TXT "\\255"', ["line 1: a.{zone}. TXT: target: Must be Unicode text"]),
     ("a\\.b A 192.0.2.1", ["line 1: a\\.b.{zone}. A: name: "]),
     ("@ CNAME b.example.", ["line 1: {zone}. CNAME: name: Must be below the domain"]),
@@ -156,6 +157,27 @@ async def test_refused_records_are_named(
         assert reason.startswith(start.replace("{zone}", name)), reason
     assert (await client.get("/domains"))["results"] == 0
     assert (await client.get("/account/events"))["results"] == 0
+
+
+async def test_a_critical_record_stays_critical(served: Served) -> None:
+    """The API has no word for it: changes and copies keep it, as name servers answer."""
+    client, server, name = served.client, served.server, f"critical-{served.engine}.example"
+    body = {"domain": name, "zone_file": '@ CAA 128 issue "a.example"\n@ CAA 0 iodef "b.example"'}
+    domain = await client.post("/domains/import", body)
+    path = f"/domains/{domain['id']}"
+    await told(client)
+    wanted = ['0 iodef "b.example"', '128 issue "a.example"']
+    assert sorted(await answers(server, name, "CAA")) == wanted
+    [row] = (await client.get(f"{path}/records", filter={"tag": "issue"}))["data"]
+    assert "critical" not in row
+    row = await client.put(f"{path}/records/{row['id']}", {**row, "target": "c.example"})
+    await client.post(f"{path}/clone", {"domain": f"copy-{name}"})
+    await told(client)
+    wanted[1] = '128 issue "c.example"'
+    for zone in (name, f"copy-{name}"):
+        assert sorted(await answers(server, zone, "CAA")) == wanted
+    lines = (await client.get(f"{path}/zone-file"))["zone_file"]
+    assert any('128 issue "c.example"' in line for line in lines)
 
 
 async def test_a_record_that_is_said_twice_is_one(client: Client, account: Account) -> None:

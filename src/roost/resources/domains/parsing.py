@@ -23,6 +23,7 @@ from roost.resources.domains.name_rules import HOST_REASON
 from roost.resources.domains.record_rules import (
     APEX_REASON,
     CHECKS,
+    CRITICAL,
     Draft,
     Placed,
     is_service,
@@ -317,10 +318,12 @@ def _service(name: str) -> tuple[str | None, str | None]:
 
 def _caa(name: str, rdata: Any, ttl: int) -> Draft:
     tag = _TAGS.get(rdata.tag)
-    if rdata.flags or tag is None:
-        raise _Refused("tag: Must be one of issue, issuewild, iodef, without flags")
-    target = rdata.value.decode(errors="replace")
-    return Draft("CAA", name, tag=tag, target=target, ttl_sec=ttl)
+    if tag is None:
+        raise _Refused("tag: Must be one of issue, issuewild, iodef")
+    if rdata.flags not in (0, CRITICAL):
+        raise _Refused(f"flags: Must be 0 or {CRITICAL}")
+    target, critical = rdata.value.decode(errors="replace"), rdata.flags == CRITICAL
+    return Draft("CAA", name, tag=tag, target=target, ttl_sec=ttl, critical=critical)
 
 
 _TAGS: Mapping[bytes, CaaTag] = {b"issue": "issue", b"issuewild": "issuewild", b"iodef": "iodef"}

@@ -160,6 +160,7 @@ def _merged(before: Placed, body: UpdateRecord) -> Draft:
         service=sent.get("service", before.service),
         protocol=sent.get("protocol", before.protocol),
         ttl_sec=sent.get("ttl_sec", before.ttl_sec),
+        critical=before.critical,
     )
 
 

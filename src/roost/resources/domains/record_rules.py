@@ -28,6 +28,8 @@ class Draft:
     service: str | None = None
     protocol: str | None = None
     ttl_sec: int = 0
+    critical: bool = False
+    """Of a CAA record: who does not know its tag issues nothing. Only imports say so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,10 @@ class Placed:
     """Presentation format, names absolute."""
 
     @property
+    def critical(self) -> bool:
+        return self.type == "CAA" and self.content.startswith(f"{CRITICAL} ")
+
+    @property
     def size(self) -> int:
         """What it counts for in the size of its domain."""
         return len(self.target.encode())
@@ -57,6 +63,9 @@ class Placed:
 
 REMOTE_ADDRESS: Final = "[remote_addr]"
 """As the target of an A or AAAA record: the address of the caller."""
+
+CRITICAL: Final = 128
+"""The flag of a CAA record that is critical (RFC 8659, 4.1)."""
 
 MAX_AUTHORITY = 1024
 """Characters of a CAA record's target, which is looked at piece by piece."""

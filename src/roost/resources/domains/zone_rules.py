@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from roost.errors import Problem, invalid_fields
 from roost.resources.domains import name_rules
-from roost.resources.domains.record_rules import APEX_REASON, CHECKS, Draft, Placed
+from roost.resources.domains.record_rules import APEX_REASON, CHECKS, CRITICAL, Draft, Placed
 from roost.resources.domains.records import RecordType
 
 _PIECE = 255
@@ -149,7 +149,9 @@ _CONTENTS: Mapping[RecordType, Callable[[Draft, str], str]] = {
         f"{draft.priority} {draft.weight} {draft.port} {_absolute(target)}"
     ),
     "PTR": lambda draft, target: _absolute(target),
-    "CAA": lambda draft, target: f"0 {draft.tag} {quoted(target.encode())}",
+    "CAA": lambda draft, target: (
+        f"{CRITICAL if draft.critical else 0} {draft.tag} {quoted(target.encode())}"
+    ),
 }
 
 CNAME_REASON = "A CNAME record must be the only record of its name"
