@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from roost.store import Store
-from roost.store.statement import Statement
+from roost.store.statement import Statement, changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +30,9 @@ async def test_values_and_attributes(store: Store) -> None:
 def test_a_name_that_nobody_has() -> None:
     with pytest.raises(AttributeError):
         Statement("select :other").of(Row("a", 1))
+
+
+def test_what_has_no_value_stays() -> None:
+    sql, *values = Statement(f"update t set {changed('label', 'group')}").of(label=None, group="a")
+    wanted = 'update t set "label" = coalesce($1, "label"), "group" = coalesce($2, "group")'
+    assert (sql, values) == (wanted, [None, "a"])

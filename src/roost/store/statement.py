@@ -24,3 +24,8 @@ class Statement:
         """
         given = (values[name] if name in values else getattr(row, name) for name in self._names)
         return self._sql, *given
+
+
+def changed(*columns: str) -> str:
+    """SQL that sets columns to the parameters of their names; null leaves one as it is."""
+    return ", ".join(f'"{column}" = coalesce(:{column}, "{column}")' for column in columns)

@@ -6,10 +6,12 @@ from datetime import datetime
 from decimal import Decimal
 
 from roost.core.billing import promotion_queries
+from roost.core.lists import listing_of
+from roost.resources.account.records import SettingsRow
 from roost.store import Queries
 from roost.store.paging import Listing
 from roost.store.query import query
-from roost.store.statement import Statement
+from roost.store.statement import Statement, changed
 
 _CAPABILITIES = """array(
     select distinct capability from region, unnest(capabilities) as capability
@@ -50,15 +52,15 @@ CHILDREN = Listing(
 )
 """Scope: the parent, and the time."""
 
-SETTINGS = Listing(
-    record="""
-        false as managed, null as longview_subscription, a.network_helper, a.backups_enabled,
-        a.object_storage
-        """,
+SETTINGS = listing_of(
+    SettingsRow,
     source="account a",
     scope="true",
     key="a.id",
-    columns={},
+    sql={
+        "managed": "false",
+        "longview_subscription": "null",
+    },
 )
 
 
@@ -86,18 +88,22 @@ async def lock(db: Queries, account_id: int) -> AccountFacts:
     """
 
 
-_UPDATE = Statement(
-    """
-    update account set address_1 = coalesce(:address_1, address_1),
-        address_2 = coalesce(:address_2, address_2), city = coalesce(:city, city),
-        company = coalesce(:company, company), country = coalesce(:country, country),
-        email = coalesce(:email, email), first_name = coalesce(:first_name, first_name),
-        last_name = coalesce(:last_name, last_name), phone = coalesce(:phone, phone),
-        state = coalesce(:state, state), tax_id = coalesce(:tax_id, tax_id),
-        zip = coalesce(:zip, zip)
-    where id = :account_id
-    """
+_COLUMNS = (
+    "address_1",
+    "address_2",
+    "city",
+    "company",
+    "country",
+    "email",
+    "first_name",
+    "last_name",
+    "phone",
+    "state",
+    "tax_id",
+    "zip",
 )
+"""What a user can change."""
+_UPDATE = Statement(f"update account set {changed(*_COLUMNS)} where id = :account_id")  # noqa: S608
 
 
 async def update(db: Queries, account_id: int, changes: Mapping[str, object]) -> None:

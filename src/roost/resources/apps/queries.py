@@ -2,23 +2,21 @@
 
 from datetime import datetime
 
+from roost.core.lists import listing_of
 from roost.core.revocation_queries import CHANNEL
+from roost.resources.apps.records import AuthorizedAppRow
 from roost.resources.oauth_clients.entity import THUMBNAIL_URL
 from roost.store import Queries, notify
-from roost.store.paging import Column, Listing
 
-APPS = Listing(
-    record=f"""
-        a.id, c.label, {THUMBNAIL_URL}, a.scopes, a.created, a.expiry,
-        substring(c.redirect_uri from '^https?://[^/?#]+') as website
-        """,
+APPS = listing_of(
+    AuthorizedAppRow,
     source="authorized_app a join oauth_client c on c.id = a.client_id",
     scope="a.user_id = $1 and a.revoked is null and (a.expiry is null or a.expiry > $2)",
     key="a.id",
-    columns={
-        "label": Column("c.label", "text", folds=True),
-        "created": Column("a.created", "time"),
-        "expiry": Column("a.expiry", "time"),
+    sql={
+        "label": "c.label",
+        "thumbnail_url": THUMBNAIL_URL,
+        "website": "substring(c.redirect_uri from '^https?://[^/?#]+')",
     },
 )
 

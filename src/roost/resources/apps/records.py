@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, Timestamp, Uri, UriReference, example
+from roost.core.formats import Created, Filtered, Folded, Id, Timestamp, Uri, UriReference, example
 
 
 @example(
@@ -20,14 +20,14 @@ class AuthorizedAppRow(TypedDict):
     """An OAuth client that the user let in, and what it may do."""
 
     id: Id
-    label: str
+    label: Folded[str]
     """The name of the application."""
     thumbnail_url: UriReference | None
     """Its picture; null when it has none."""
     scopes: str
     """What it may do, scopes with a space between them."""
     created: Created
-    expiry: Timestamp | None
+    expiry: Filtered[Timestamp | None]
     """When it is let in no longer (UTC); null for never."""
     website: Uri | None
     """Where it is; null when unknown."""

@@ -3,16 +3,17 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from roost.core.lists import listing_of
+from roost.resources.betas.records import BetaRow
 from roost.store import Queries
 from roost.store.paging import Listing
 from roost.store.query import query
 
-BETAS = Listing(
-    record="b.id, b.label, b.description, b.started, b.ended, b.greenlight_only, b.more_info",
+BETAS = listing_of(
+    BetaRow,
     source="beta b",
     scope="not b.retired and (b.ended is null or b.ended > $1)",
     key="b.id",
-    columns={},
 )
 """Those that go on at the time $1, or will."""
 

@@ -9,19 +9,20 @@ from typing import NamedTuple
 import orjson
 
 from roost.core.billing.queries import post
+from roost.core.lists import listing_of
+from roost.resources.billing.records import InvoiceRow
 from roost.store import Queries
 from roost.store.paging import Listing
 from roost.store.query import query
 
-INVOICES = Listing(
-    record="""
-        i.id, i.date, 'Invoice #' || i.id as label, i.subtotal, i.tax, i.total, i.tax_summary,
-        i.billing_source
-        """,
+INVOICES = listing_of(
+    InvoiceRow,
     source="invoice i",
     scope="i.account_id = $1",
     key="i.id",
-    columns={},
+    sql={
+        "label": "'Invoice #' || i.id",
+    },
 )
 
 _PROMOTION = "t.service = 'promotion'"

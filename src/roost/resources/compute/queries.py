@@ -9,42 +9,35 @@ import orjson
 from typing_extensions import TypedDict
 
 from roost.core.instance_queries import InstanceStatus
-from roost.resources.compute.records import Alerts
+from roost.core.lists import listing_of
+from roost.resources.compute.records import Alerts, InstanceRow
 from roost.store import Queries
-from roost.store.paging import Column, Counted, Listing
+from roost.store.paging import Counted
 from roost.store.query import query
 from roost.store.statement import Statement
 
-INSTANCES = Listing(
-    record="""
-        i.id, i.label, i."group", i.status, i.created, i.updated, i.type, i.ipv4, i.ipv6,
-        i.image, i.region,
-        (select row_to_json(specs) from (
-            select i.disk, i.memory, i.vcpus, i.gpus, i.transfer) specs) as specs,
-        i.alerts,
-        (select row_to_json(backups) from (
-            select i.backups_enabled as enabled, i.backups_last is not null as available,
-                (select row_to_json(schedule) from (
-                    select case when i.backups_enabled then i.backup_day end as day,
-                        case when i.backups_enabled then i.backup_window end as "window"
-                    ) schedule) as schedule,
-                i.backups_last as last_successful) backups) as backups,
-        'kvm' as hypervisor, i.watchdog_enabled, i.tags, i.host_uuid, i.has_user_data
-        """,
+INSTANCES = listing_of(
+    InstanceRow,
     source="compute_instance i",
     scope="i.account_id = $1",
     key="i.id",
     granted=("'compute'", "i.id"),
     counted=Counted("'compute'"),
-    columns={
-        "id": Column("i.id", "int"),
-        "label": Column("i.label", "text", folds=True),
-        "region": Column("i.region", "text"),
-        "image": Column("i.image", "text"),
-        "group": Column('i."group"', "text"),
-        "tags": Column("i.tags", "texts"),
-        "ipv4": Column("i.ipv4", "texts"),
-        "created": Column("i.created", "time"),
+    sql={
+        "specs": """
+            (select row_to_json(specs) from (
+                select i.disk, i.memory, i.vcpus, i.gpus, i.transfer) specs)
+            """,
+        "backups": """
+            (select row_to_json(backups) from (
+                select i.backups_enabled as enabled, i.backups_last is not null as available,
+                    (select row_to_json(schedule) from (
+                        select case when i.backups_enabled then i.backup_day end as day,
+                            case when i.backups_enabled then i.backup_window end as "window"
+                    ) schedule) as schedule,
+                    i.backups_last as last_successful) backups)
+            """,
+        "hypervisor": "'kvm'",
     },
 )
 

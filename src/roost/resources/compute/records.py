@@ -6,6 +6,8 @@ from typing_extensions import TypedDict
 
 from roost.core.formats import (
     Created,
+    Filtered,
+    Folded,
     Grouping,
     Id,
     Ipv4,
@@ -120,23 +122,23 @@ class Backups(TypedDict):
 class InstanceRow(TypedDict):
     """A virtual machine."""
 
-    id: Id
-    label: str
+    id: Filtered[Id]
+    label: Folded[str]
     """The name that you gave it; unique in the account."""
-    group: Grouping
+    group: Filtered[Grouping]
     status: InstanceStatus
     """What it is doing. A new one is `provisioning`, then `booting`, then `running`."""
     created: Created
     updated: Updated
     type: str
     """The id of its compute type, also called its plan."""
-    ipv4: list[Ipv4]
+    ipv4: Filtered[list[Ipv4]]
     """Its IPv4 addresses, the public ones first."""
     ipv6: str | None
     """Its IPv6 address with the prefix length; null when the region has none."""
-    image: str | None
+    image: Filtered[str | None]
     """The id of the image that it was made from; null when from none."""
-    region: str
+    region: Filtered[str]
     """The id of the region that it runs in."""
     specs: Specs
     """What its plan gives it."""
@@ -148,7 +150,7 @@ class InstanceRow(TypedDict):
     """What it runs on."""
     watchdog_enabled: bool
     """Whether it is booted again when it powers off without having been asked to."""
-    tags: TagLabels
+    tags: Filtered[TagLabels]
     host_uuid: Uuid
     """The name of the host that it runs on."""
     has_user_data: bool

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from roost.core.formats import example
+from roost.core.formats import Filter, Filtered, Folded, example
 
 
 class Price(TypedDict):
@@ -49,6 +49,7 @@ _Class = TypedDict(
             Field(
                 description="What it is good for; `dedicated` shares its processors with nobody."
             ),
+            Filter(),
         ]
     },
 )
@@ -81,19 +82,19 @@ class ComputeTypeRow(_Class):
 
     id: str
     """The name that requests use, such as `g1-small`."""
-    label: str
+    label: Folded[str]
     """The name for people."""
-    disk: int
+    disk: Filtered[int]
     """MB, for all disks of an instance together."""
-    memory: int
+    memory: Filtered[int]
     """MB."""
-    vcpus: int
+    vcpus: Filtered[int]
     """Virtual processors."""
-    gpus: int
+    gpus: Filtered[int]
     """Graphics processors."""
-    network_out: int
+    network_out: Filtered[int]
     """Mbit/s that an instance can send."""
-    transfer: int
+    transfer: Filtered[int]
     """GB of outbound traffic in a month that the price includes."""
     price: Price
     """What it costs in most regions."""

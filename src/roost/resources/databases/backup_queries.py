@@ -5,17 +5,16 @@ from datetime import datetime
 
 from asyncpg import Record
 
-from roost.resources.databases.records import BackupType
+from roost.core.lists import listing_of
+from roost.resources.databases.records import BackupType, DatabaseBackupRow
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 
-BACKUPS = Listing(
-    record="b.id, b.label, b.type, b.created, b.verified, b.restorable",
+BACKUPS = listing_of(
+    DatabaseBackupRow,
     source="database_backup b",
     scope="b.database_id = $1 and b.made and not b.deleting",
     key="b.id",
-    columns={"type": Column("b.type", "text"), "created": Column("b.created", "time")},
 )
 """Of one database."""
 

@@ -9,66 +9,76 @@ from asyncpg import Record
 
 from roost.core.billing.ledger import Billable
 from roost.core.entities.kind import ResourceKind
+from roost.core.lists import listing_of
 from roost.resources.databases.engine import DatabaseShape, DatabaseSpec, Fork
-from roost.resources.databases.records import DatabaseStatus
+from roost.resources.databases.records import (
+    AnyDatabaseRow,
+    DatabaseEngineRow,
+    DatabaseStatus,
+    DatabaseTypeRow,
+    MysqlDatabaseRow,
+)
 from roost.resources.databases.rules import ADMIN
 from roost.secrets import Box
 from roost.store import Queries
-from roost.store.paging import Column, Listing
+from roost.store.paging import Column
 from roost.store.query import query
 from roost.store.statement import Statement
 
-ENGINES = Listing(
-    record="e.id, e.engine, e.version, e.total_disk_size_gb, e.used_disk_size_gb",
+ENGINES = listing_of(
+    DatabaseEngineRow,
     source="database_engine e",
     scope="not e.retired",
     key="e.id",
-    columns={"engine": Column("e.engine", "text"), "version": Column("e.version", "text")},
 )
 EVERY_ENGINE = replace(ENGINES, scope="true")
 
-TYPES = Listing(
-    record="t.id, t.label, t.class, t.vcpus, t.memory, t.disk, t.deprecated, t.engines",
+TYPES = listing_of(
+    DatabaseTypeRow,
     source="database_type t",
     scope="not t.retired",
     key="t.position",
-    columns={"deprecated": Column("t.deprecated", "bool")},
 )
 EVERY_TYPE = replace(TYPES, scope="true", key="t.id")
 """With those that the catalogue no longer has: their databases still name them."""
 
-_COMMON = """
-    d.id, d.label, d.type, 'mysql' as engine, d.version, d.region, d.status, d.encrypted,
-    d.allow_list, d.cluster_size, (select row_to_json(hosts) from (
-        select d.host_primary as primary, d.host_secondary as secondary) hosts) as hosts,
-    d.created, d.updated, d.updates
+_ENGINE = Column("'mysql'::text", "text", sortable=False)
+_HOSTS = """
+    (select row_to_json(hosts) from (
+        select d.host_primary as primary, d.host_secondary as secondary) hosts)
     """
-MYSQL_DATABASES = Listing(
-    record=f"""
-        {_COMMON}, d.ssl_connection, d.replication_type, d.port,
-        d.disk / 1024 as total_disk_size_gb, (d.used_mb + 1023) / 1024 as used_disk_size_gb,
-        (select row_to_json(fork) from (
-            select d.fork_source as source, d.fork_moment as restore_time) fork
-            where d.fork_source is not null) as fork,
-        d.oldest_moment as oldest_restore_time
-        """,
+MYSQL_DATABASES = listing_of(
+    MysqlDatabaseRow,
     source="managed_database d",
     scope="d.account_id = $1 and not d.deleting",
     key="d.id",
     granted=("'database'", "d.id"),
-    columns={
-        "label": Column("d.label", "text", folds=True),
-        "type": Column("d.type", "text"),
-        "engine": Column("'mysql'::text", "text", sortable=False),
-        "version": Column("d.version", "text"),
-        "region": Column("d.region", "text"),
-        "status": Column("d.status", "text"),
-        "created": Column("d.created", "time"),
+    sql={
+        "engine": "'mysql'",
+        "hosts": _HOSTS,
+        "total_disk_size_gb": "d.disk / 1024",
+        "used_disk_size_gb": "(d.used_mb + 1023) / 1024",
+        "fork": """
+            (select row_to_json(fork) from (
+                select d.fork_source as source, d.fork_moment as restore_time) fork
+            where d.fork_source is not null)
+            """,
+        "oldest_restore_time": "d.oldest_moment",
     },
+    columns={"engine": _ENGINE},
 )
-DATABASES = replace(
-    MYSQL_DATABASES,
-    record=f"{_COMMON}, '/v4/databases/mysql/instances/' || d.id as instance_uri",
+DATABASES = listing_of(
+    AnyDatabaseRow,
+    source=MYSQL_DATABASES.source,
+    scope=MYSQL_DATABASES.scope,
+    key=MYSQL_DATABASES.key,
+    granted=MYSQL_DATABASES.granted,
+    sql={
+        "engine": "'mysql'",
+        "hosts": _HOSTS,
+        "instance_uri": "'/v4/databases/mysql/instances/' || d.id",
+    },
+    columns={"engine": _ENGINE},
 )
 """Of all engines."""
 

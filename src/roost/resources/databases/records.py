@@ -6,7 +6,7 @@ from pydantic import Field
 from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, Timestamp, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, Timestamp, Updated, example
 
 DatabaseStatus = Literal[
     "provisioning",
@@ -38,9 +38,9 @@ class DatabaseEngineRow(TypedDict):
 
     id: str
     """`<engine>/<version>`, as requests name it."""
-    engine: str
+    engine: Filtered[str]
     """The protocol that clients speak."""
-    version: str
+    version: Filtered[str]
     """The version of the server, or its beginning."""
     total_disk_size_gb: int
     """GB of disk that a node has at least."""
@@ -117,7 +117,7 @@ class DatabaseTypeRow(_Class):
     """MB of a node."""
     disk: int
     """MB of a node."""
-    deprecated: bool
+    deprecated: Filtered[bool]
     """Whether it is no longer offered for new databases."""
     engines: EnginePrices
     """What clusters of such nodes cost."""
@@ -160,17 +160,17 @@ class DatabaseRow(TypedDict):
     """What databases of all engines have."""
 
     id: Id
-    label: str
+    label: Folded[str]
     """The name that you gave it; unique in the account."""
-    type: str
+    type: Filtered[str]
     """The plan of its nodes."""
     engine: str
     """The protocol that clients speak."""
-    version: str
+    version: Filtered[str]
     """The version of the server, or its beginning."""
-    region: str
+    region: Filtered[str]
     """The id of the region that holds it."""
-    status: DatabaseStatus
+    status: Filtered[DatabaseStatus]
     """`active` when all is well and nothing is being done with it."""
     encrypted: bool
     """Whether its data are encrypted on disk."""
@@ -284,7 +284,7 @@ class DatabaseBackupRow(TypedDict):
     id: Id
     label: str
     """The name that you gave the snapshot; the schedule names its own."""
-    type: BackupType
+    type: Filtered[BackupType]
     """`auto` by the schedule, which keeps it for 7 days; `snapshot` on request."""
     created: Created
     verified: Timestamp | None

@@ -2,19 +2,19 @@
 
 from datetime import datetime
 
+from roost.core.lists import listing_of
+from roost.resources.devices.records import TrustedDeviceRow
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 
-DEVICES = Listing(
-    record="""
-        d.id, d.created, d.expiry, d.user_agent, d.last_authenticated,
-        host(d.last_remote_addr) as last_remote_addr
-        """,
+DEVICES = listing_of(
+    TrustedDeviceRow,
     source="trusted_device d",
     scope="d.user_id = $1 and d.expiry > $2",
     key="d.id",
-    columns={"created": Column("d.created", "time")},
+    sql={
+        "last_remote_addr": "host(d.last_remote_addr)",
+    },
 )
 
 

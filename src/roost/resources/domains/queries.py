@@ -8,29 +8,20 @@ from asyncpg import Record
 
 from roost.core.entities.kind import ResourceKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
-from roost.resources.domains.records import DomainStatus, DomainType
+from roost.core.lists import listing_of
+from roost.resources.domains.records import DomainRow, DomainStatus, DomainType
 from roost.store import Queries
-from roost.store.paging import Column, Counted, Listing
+from roost.store.paging import Counted
 from roost.store.query import query
-from roost.store.statement import Statement
+from roost.store.statement import Statement, changed
 
-DOMAINS = Listing(
-    record="""
-        d.id, d.type, d.domain, d."group", d.status, d.description, d.soa_email, d.retry_sec,
-        d.master_ips, d.axfr_ips, d.expire_sec, d.refresh_sec, d.ttl_sec, d.tags, d.dnssec,
-        d.errors, d.created, d.updated
-        """,
+DOMAINS = listing_of(
+    DomainRow,
     source="domain d",
     scope="d.account_id = $1",
     key="d.id",
     granted=("'domain'", "d.id"),
     counted=Counted("'domain'"),
-    columns={
-        "domain": Column("d.domain", "text", folds=True),
-        "group": Column('d."group"', "text"),
-        "tags": Column("d.tags", "texts"),
-        "created": Column("d.created", "time"),
-    },
 )
 
 LIMIT = LimitGroup.of(
@@ -187,17 +178,26 @@ async def zones(db: Queries, after: str, limit: int) -> list[str]:
     return [row["zone"] for row in await db.fetch(sql, after, limit)]
 
 
+_COLUMNS = (
+    "domain",
+    "type",
+    "status",
+    "soa_email",
+    "description",
+    "group",
+    "master_ips",
+    "axfr_ips",
+    "refresh_sec",
+    "retry_sec",
+    "expire_sec",
+    "ttl_sec",
+    "tags",
+    "dnssec",
+)
+"""What a user can change."""
 _UPDATE = Statement(
     f"""
-    update domain set domain = coalesce(:domain, domain), type = coalesce(:type, type),
-        status = coalesce(:status, status), soa_email = coalesce(:soa_email, soa_email),
-        description = coalesce(:description, description), "group" = coalesce(:group, "group"),
-        master_ips = coalesce(:master_ips, master_ips), axfr_ips = coalesce(:axfr_ips, axfr_ips),
-        refresh_sec = coalesce(:refresh_sec, refresh_sec),
-        retry_sec = coalesce(:retry_sec, retry_sec),
-        expire_sec = coalesce(:expire_sec, expire_sec), ttl_sec = coalesce(:ttl_sec, ttl_sec),
-        tags = coalesce(:tags, tags), dnssec = coalesce(:dnssec, dnssec), serial = :serial,
-        updated = :now
+    update domain set {changed(*_COLUMNS)}, serial = :serial, updated = :now
     where id = :id returning {FACTS}
     """  # noqa: S608 - constants
 )

@@ -8,31 +8,21 @@ from operator import attrgetter
 import orjson
 from asyncpg import Record
 
+from roost.core.lists import listing_of
 from roost.resources.domains.engine import RRKey, RRset
 from roost.resources.domains.name_rules import absolute
 from roost.resources.domains.queries import FACTS, DomainFacts
 from roost.resources.domains.record_rules import Placed
-from roost.resources.domains.records import RecordType
+from roost.resources.domains.records import RecordRow, RecordType
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 from roost.store.statement import Statement
 
-RECORDS = Listing(
-    record="""
-        r.id, r.type, r.name, r.target, r.priority, r.weight, r.port, r.service, r.protocol,
-        r.ttl_sec, r.tag, r.created, r.updated
-        """,
+RECORDS = listing_of(
+    RecordRow,
     source="domain_record r",
     scope="r.domain_id = $1",
     key="r.id",
-    columns={
-        "type": Column("r.type", "text"),
-        "name": Column("r.name", "text", folds=True),
-        "target": Column("r.target", "text", folds=True),
-        "tag": Column("r.tag", "text"),
-        "created": Column("r.created", "time"),
-    },
 )
 
 _PLACED = [field.name for field in fields(Placed)]

@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Grouping, Id, TagLabels, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Grouping, Id, TagLabels, Updated, example
 
 DomainType = Literal["master", "slave"]
 DomainStatus = Literal["disabled", "active"]
@@ -40,9 +40,9 @@ class DomainRow(TypedDict):
     id: Id
     type: DomainType
     """`master` zones are edited here, `slave` zones are copied from other name servers."""
-    domain: str
+    domain: Folded[str]
     """The name of the zone, without a dot at its end."""
-    group: Grouping
+    group: Filtered[Grouping]
     status: DomainStatus
     """`disabled` zones are not answered."""
     description: str
@@ -61,7 +61,7 @@ class DomainRow(TypedDict):
     """Seconds between a secondary's looks for changes; 0 for 14400."""
     ttl_sec: int
     """Seconds for which answers may be kept, where a record says nothing else; 0 for 86400."""
-    tags: TagLabels
+    tags: Filtered[TagLabels]
     dnssec: bool
     """Whether the zone is signed."""
     errors: str
@@ -91,11 +91,11 @@ class RecordRow(TypedDict):
     """One resource record of a zone. ttl_sec in seconds; 0 is the domain's."""
 
     id: Id
-    type: RecordType
+    type: Filtered[RecordType]
     """The type of the record, which never changes."""
-    name: str
+    name: Folded[str]
     """The name below the zone; empty for the zone itself."""
-    target: str
+    target: Folded[str]
     """What the name leads to: an address, a host name or a text, by type."""
     priority: int
     """MX and SRV: the smallest is tried first."""
@@ -109,7 +109,7 @@ class RecordRow(TypedDict):
     """SRV: the protocol with a `_` before it; null for other types."""
     ttl_sec: int
     """Seconds for which the answer may be kept; 0 for the domain's."""
-    tag: CaaTag | None
+    tag: Filtered[CaaTag | None]
     """CAA: what the target may do; null for other types."""
     created: Created
     updated: Updated

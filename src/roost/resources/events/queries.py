@@ -5,6 +5,8 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from roost.core.lists import listing_of
+from roost.resources.events.records import EventRow
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 from roost.store.query import query
@@ -16,26 +18,22 @@ _OF_DISKS = """(
     'disk_create', 'disk_delete', 'disk_update', 'disk_duplicate', 'disk_imagize', 'disk_resize')"""
 """Their entity is the instance, and clients look for them by the type `disks` too."""
 
-EVENTS = Listing(
-    record="""
-        e.id, e.action, e.created, round(extract(epoch from e.ended - e.started), 3) as duration,
-        e.entity, e.secondary_entity, e.percent_complete,
-        round(e.rate, 2) || ' MB/s' as rate, e.read, e.seen, e.status,
-        case when e.status = 'started' and e.expected is not null then to_char(
-            greatest(e.expected - ($2::timestamp + interval '90 days'), interval '0'),
-            'FMHH24:MI:SS') end as time_remaining,
-        e.username, e.message
-        """,
+EVENTS = listing_of(
+    EventRow,
     source="event e",
     scope="e.account_id = $1 and e.created > $2",
     key="e.id",
     descending=True,
+    sql={
+        "duration": "round(extract(epoch from e.ended - e.started), 3)",
+        "rate": "round(e.rate, 2) || ' MB/s'",
+        "time_remaining": """
+            case when e.status = 'started' and e.expected is not null then to_char(
+                greatest(e.expected - ($2::timestamp + interval '90 days'), interval '0'),
+                'FMHH24:MI:SS') end
+            """,
+    },
     columns={
-        "id": Column("e.id", "int"),
-        "action": Column("e.action", "text"),
-        "created": Column("e.created", "time"),
-        "read": Column("e.read", "bool"),
-        "seen": Column("e.seen", "bool"),
         "entity.id": Column("e.entity_id", "id"),
         "entity.type": Column("e.entity_type", "text", means=("disks", f"e.action in {_OF_DISKS}")),
     },

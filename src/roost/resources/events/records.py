@@ -5,7 +5,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.core.entities.records import Entity
-from roost.core.formats import Created, Id, example
+from roost.core.formats import Created, Filtered, Id, example
 
 EventStatus = Literal["scheduled", "started", "finished", "failed", "notification"]
 
@@ -35,8 +35,8 @@ class EventRow(TypedDict):
     `0:02:10`.
     """
 
-    id: Id
-    action: str
+    id: Filtered[Id]
+    action: Filtered[str]
     """What happened, such as `volume_create`."""
     created: Created
     duration: float | None
@@ -49,9 +49,9 @@ class EventRow(TypedDict):
     """0 to 100; null for a `notification`."""
     rate: str | None
     """How fast data is moved, such as `464.00 MB/s`; null when none is."""
-    read: bool
+    read: Filtered[bool]
     """Whether it was marked as read."""
-    seen: bool
+    seen: Filtered[bool]
     """Whether it, or one after it, was marked as seen."""
     status: EventStatus
     """`scheduled`, then `started`, then `finished` or `failed`; `notification` for what took no

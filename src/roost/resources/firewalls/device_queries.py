@@ -6,15 +6,14 @@ from datetime import datetime
 
 from roost.core.bindings import between
 from roost.core.entities.queries import entity_sql
+from roost.core.lists import listing_of
 from roost.resources.compute.entity import COMPUTE
+from roost.resources.firewalls.records import FirewallDeviceRow
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 
-DEVICES = Listing(
-    record=f"""
-        d.id, d.created, d.updated, {entity_sql(COMPUTE, "d.compute_id")} as entity
-        """,
+DEVICES = listing_of(
+    FirewallDeviceRow,
     source="firewall_device d",
     scope="""
         d.firewall_id = $2 and exists (
@@ -22,10 +21,8 @@ DEVICES = Listing(
             where f.id = $2 and f.account_id = $1 and f.status <> 'deleted')
         """,
     key="d.id",
-    columns={
-        "id": Column("d.id", "int"),
-        "created": Column("d.created", "time"),
-        "updated": Column("d.updated", "time"),
+    sql={
+        "entity": entity_sql(COMPUTE, "d.compute_id"),
     },
 )
 

@@ -12,10 +12,11 @@ from roost.core.entities.kind import ResourceKind
 from roost.core.entities.queries import entity_sql
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.core.limits.queries import hold as hold_limit
+from roost.core.lists import listing_of
 from roost.resources.compute.entity import COMPUTE
-from roost.resources.firewalls.records import FirewallStatus
+from roost.resources.firewalls.records import FirewallRow, FirewallStatus
 from roost.store import Queries
-from roost.store.paging import Column, Counted, Listing
+from roost.store.paging import Counted
 from roost.store.query import query
 from roost.store.statement import Statement
 
@@ -25,25 +26,20 @@ _PARTS = """
     f.rules_version as version, left(md5(f.rules::text), 8) as fingerprint
     """
 
-FIREWALLS = Listing(
-    record=f"""
-        f.id, f.label, f.created, f.updated, f.status,
-        (select row_to_json(shown) from (select {_PARTS}) shown) as rules, f.tags,
-        array(
-            select {entity_sql(COMPUTE, "d.compute_id")} from firewall_device d
-            where d.firewall_id = f.id order by d.id) as entities
-        """,
+FIREWALLS = listing_of(
+    FirewallRow,
     source="firewall f",
     scope="f.account_id = $1 and f.status <> 'deleted'",
     key="f.id",
     granted=("'firewall'", "f.id"),
     counted=Counted("'firewall'", hidden="f.account_id = $1 and f.status = 'deleted'"),
-    columns={
-        "id": Column("f.id", "int"),
-        "label": Column("f.label", "text", folds=True),
-        "tags": Column("f.tags", "texts"),
-        "created": Column("f.created", "time"),
-        "updated": Column("f.updated", "time"),
+    sql={
+        "rules": f"(select row_to_json(shown) from (select {_PARTS}) shown)",
+        "entities": f"""
+            array(
+                select {entity_sql(COMPUTE, "d.compute_id")} from firewall_device d
+                where d.firewall_id = f.id order by d.id)
+            """,
     },
 )
 

@@ -7,7 +7,7 @@ from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
 from roost.core.entities.records import Entity
-from roost.core.formats import Created, Id, TagLabels, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, TagLabels, Updated, example
 from roost.resources.firewalls.engine import Action, Rule, RuleSet, TransportProtocol
 from roost.resources.firewalls.rules import parse_ports
 
@@ -101,16 +101,16 @@ class ShownRulesRow(RulesRow):
 class FirewallRow(TypedDict):
     """A firewall. What is behind it are its devices."""
 
-    id: Id
-    label: str
+    id: Filtered[Id]
+    label: Folded[str]
     """The name that you gave it; unique in the account."""
     created: Created
-    updated: Updated
+    updated: Filtered[Updated]
     status: FirewallStatus
     """`enabled`, or `disabled`: then nothing is filtered. `deleted` is only seen in events."""
     rules: ShownRulesRow
     """What passes."""
-    tags: TagLabels
+    tags: Filtered[TagLabels]
     entities: list[Entity]
     """The services that are behind it (an extension), in the order in which they came."""
 
@@ -131,9 +131,9 @@ class FirewallRow(TypedDict):
 class FirewallDeviceRow(TypedDict):
     """That a service is behind a firewall."""
 
-    id: Id
+    id: Filtered[Id]
     created: Created
-    updated: Updated
+    updated: Filtered[Updated]
     entity: Entity
     """The service."""
 

@@ -13,9 +13,10 @@ from roost.core.catalog.entries import ImageEntry
 from roost.core.entities.kind import ResourceKind
 from roost.core.grant_queries import granted_sql
 from roost.core.limits.kinds import LimitGroup, LimitKind
-from roost.resources.images.records import ImageStatus
+from roost.core.lists import listing_of
+from roost.resources.images.records import ImageRow, ImageStatus
 from roost.store import Queries
-from roost.store.paging import Column, Listing
+from roost.store.paging import Column
 from roost.store.query import query
 from roost.store.statement import Statement
 
@@ -29,24 +30,16 @@ _OWN = f"""
     i.account_id = $1::bigint and not i.deleting and {granted_sql("'image'", "i.number", "$2")}
     """
 
-IMAGES = Listing(
-    record="""
-        i.id, i.label, i.description, i.created, i.updated, i.created_by, i.deprecated,
-        i.account_id is null as is_public, i.size, i.type, i.expiry, i.eol, i.vendor, i.status,
-        i.capabilities
-        """,
+IMAGES = listing_of(
+    ImageRow,
     source="image i",
     scope=f"not i.retired and (i.account_id is null or {_OWN})",
     key="i.id",
+    sql={
+        "is_public": "i.account_id is null",
+    },
     columns={
-        "label": Column("i.label", "text", folds=True),
-        "created": Column("i.created", "time"),
-        "deprecated": Column("i.deprecated", "bool"),
         "is_public": Column("(i.account_id is null)", "bool"),
-        "size": Column("i.size", "int"),
-        "type": Column("i.type", "text"),
-        "vendor": Column("i.vendor", "text", folds=True),
-        "status": Column("i.status", "text", sortable=False),
     },
 )
 """Scope: the account of the caller, None without a token; and the user who needs a grant."""

@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Timestamp, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Sought, Timestamp, Updated, example
 
 ImageStatus = Literal["creating", "pending_upload", "available"]
 
@@ -34,7 +34,7 @@ class ImageRow(TypedDict):
     id: str
     """`private/` and a number for those of the account; public ones have another word before the
     slash."""
-    label: str
+    label: Folded[str]
     """The name of the image."""
     description: str | None
     """What its owner says of it; null when nothing."""
@@ -42,21 +42,21 @@ class ImageRow(TypedDict):
     updated: Updated
     created_by: str
     """The user who made it, or who publishes it."""
-    deprecated: bool
+    deprecated: Filtered[bool]
     """Whether it is no longer cared for; choose another."""
     is_public: bool
     """Whether every account can use it."""
-    size: int
+    size: Filtered[int]
     """MB that its disk needs at least."""
-    type: Literal["manual", "automatic"]
+    type: Filtered[Literal["manual", "automatic"]]
     """`automatic` for those kept of a deleted instance, which expire."""
     expiry: Timestamp | None
     """When it is going to be deleted (UTC); null for never."""
     eol: Timestamp | None
     """When its distribution ends to be supported (UTC); null when unknown or private."""
-    vendor: str | None
+    vendor: Folded[str | None]
     """The distribution; null for private images."""
-    status: ImageStatus
+    status: Sought[ImageStatus]
     """`pending_upload` waits for data; only `available` ones can be used."""
     capabilities: list[str]
     """`cloud-init` when it takes user data."""

@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Timestamp, example
+from roost.core.formats import Filtered, Folded, Timestamp, example
 
 
 @example(
@@ -24,17 +24,17 @@ class KernelRow(TypedDict):
 
     id: str
     """The name that configs use, with a slash in it."""
-    label: str
+    label: Folded[str]
     """The name for people."""
-    version: str
+    version: Filtered[str]
     """The kernel's own version; empty where the disk chooses."""
-    kvm: bool
+    kvm: Filtered[bool]
     """Whether it runs on KVM."""
-    architecture: Literal["x86_64", "i386"]
+    architecture: Filtered[Literal["x86_64", "i386"]]
     """The processor that it is for."""
-    pvops: bool
+    pvops: Filtered[bool]
     """Whether it knows paravirtual devices."""
-    deprecated: bool
+    deprecated: Filtered[bool]
     """Whether it is no longer cared for."""
     built: Timestamp
     """When it was built (UTC)."""

@@ -3,20 +3,22 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from roost.resources.logins.records import LoginStatus
+from roost.core.lists import listing_of
+from roost.resources.logins.records import LoginRow, LoginStatus
 from roost.store import Queries
-from roost.store.paging import Listing
 from roost.store.query import query
 
 KEPT = timedelta(days=90)
 """How long logins are shown (spec B account logins window)."""
 
-ACCOUNT_LOGINS = Listing(
-    record="l.id, l.datetime, host(l.ip) as ip, l.username, l.status, l.restricted",
+ACCOUNT_LOGINS = listing_of(
+    LoginRow,
     source="login l",
     scope="l.account_id = $1 and l.datetime > $2 and l.status = 'successful'",
     key="l.id",
-    columns={},
+    sql={
+        "ip": "host(l.ip)",
+    },
 )
 PROFILE_LOGINS = replace(ACCOUNT_LOGINS, scope="l.user_id = $1 and l.datetime > $2")
 """Also those that failed, so that users hear of who tries their passwords."""

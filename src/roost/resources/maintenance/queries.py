@@ -7,25 +7,21 @@ from datetime import datetime
 
 from roost.core.entities.queries import entity_sql
 from roost.core.grant_queries import granted_sql
+from roost.core.lists import listing_of
 from roost.resources.compute.entity import COMPUTE
-from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
+from roost.resources.maintenance.records import MaintenanceRow, MaintenanceStatus, MaintenanceType
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 
 _ENTITY = entity_sql(COMPUTE, "m.compute_id")
 
-MAINTENANCE = Listing(
-    record=f'm.type, m.status, m.reason, m."when", {_ENTITY} as entity',
+MAINTENANCE = listing_of(
+    MaintenanceRow,
     source="maintenance m",
     scope="m.account_id = $1 and m.status <> 'canceled'",
     key="m.id",
     granted=("'compute'", "m.compute_id"),
-    columns={
-        "type": Column("m.type", "text"),
-        "status": Column("m.status", "text"),
-        "when": Column('m."when"', "time"),
-    },
+    sql={"entity": _ENTITY},
 )
 
 

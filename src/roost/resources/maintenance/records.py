@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Timestamp, UriReference, example
+from roost.core.formats import Filtered, Timestamp, UriReference, example
 
 MaintenanceType = Literal["reboot", "cold_migration", "live_migration"]
 MaintenanceStatus = Literal["pending", "started", "completed", "canceled"]
@@ -40,13 +40,13 @@ class MaintainedEntity(TypedDict):
 class MaintenanceRow(TypedDict):
     """What is done to an instance, and when (UTC)."""
 
-    type: MaintenanceType
+    type: Filtered[MaintenanceType]
     """What is done: a reboot, or a move to another host, powered off or running."""
-    status: Literal["pending", "started", "completed"]
+    status: Filtered[Literal["pending", "started", "completed"]]
     """How far it is."""
     reason: str
     """Why it is done."""
-    when: Timestamp
+    when: Filtered[Timestamp]
     """When it begins (UTC)."""
     entity: MaintainedEntity
     """The instance."""

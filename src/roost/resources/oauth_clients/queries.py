@@ -4,20 +4,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from roost.core.limits.kinds import LimitGroup, LimitKind
+from roost.core.lists import listing_of
 from roost.resources.oauth_clients.entity import THUMBNAIL_URL
-from roost.resources.oauth_clients.records import ClientStatus
+from roost.resources.oauth_clients.records import ClientStatus, OAuthClientRow
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 
-CLIENTS = Listing(
-    record=f"""
-        c.id, c.redirect_uri, c.label, c.status, '<REDACTED>' as secret, {THUMBNAIL_URL}, c.public
-        """,
+CLIENTS = listing_of(
+    OAuthClientRow,
     source="oauth_client c",
     scope="c.account_id = $1",
     key="c.number",
-    columns={"label": Column("c.label", "text", folds=True), "public": Column("c.public", "bool")},
+    sql={"secret": "'<REDACTED>'", "thumbnail_url": THUMBNAIL_URL},
 )
 BY_ID = replace(CLIENTS, key="c.id")
 

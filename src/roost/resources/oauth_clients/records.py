@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Uri, UriReference, example
+from roost.core.formats import Filtered, Folded, Uri, UriReference, example
 
 ClientStatus = Literal["active", "disabled", "suspended"]
 
@@ -30,7 +30,7 @@ class OAuthClientRow(TypedDict):
     """The client id of OAuth: 20 hexadecimal digits."""
     redirect_uri: Uri
     """Where users are sent once they have logged in."""
-    label: str
+    label: Folded[str]
     """The name that users are shown."""
     status: ClientStatus
     """Whether it can ask users in; the operator of the cloud decides."""
@@ -38,5 +38,5 @@ class OAuthClientRow(TypedDict):
     """`<REDACTED>`, except in the answer of the reset."""
     thumbnail_url: UriReference | None
     """Its picture; null until there is one."""
-    public: bool
+    public: Filtered[bool]
     """Whether it runs where no secret can be kept, as in a browser or on a telephone."""

@@ -7,27 +7,29 @@ from datetime import datetime
 from asyncpg import Record
 
 from roost.core.entities.kind import EntityKind
+from roost.core.lists import listing_of
 from roost.resources.object_storage.engine import BucketGrant, KeySpec
-from roost.resources.object_storage.records import Permissions
+from roost.resources.object_storage.records import KeyRow, Permissions
 from roost.secrets import Box
 from roost.store import Queries
-from roost.store.paging import Listing
 from roost.store.query import query
 from roost.store.statement import Statement
 
-KEYS = Listing(
-    record="""
-        k.id, k.label, k.access_key, '[REDACTED]' as secret_key, k.limited,
-        case when k.limited then (
-            select coalesce(json_agg(a order by a.cluster, a.bucket_name), '[]') from (
-                select b.cluster, b.label as bucket_name, g.permissions
-                from object_key_access g join object_bucket b on b.id = g.bucket_id
-                where g.key_id = k.id and not b.deleting) a) end as bucket_access
-        """,
+KEYS = listing_of(
+    KeyRow,
     source="object_key k",
     scope="k.account_id = $1 and not k.deleting",
     key="k.id",
-    columns={},
+    sql={
+        "secret_key": "'[REDACTED]'",
+        "bucket_access": """
+            case when k.limited then (
+                select coalesce(json_agg(a order by a.cluster, a.bucket_name), '[]') from (
+                    select b.cluster, b.label as bucket_name, g.permissions
+                    from object_key_access g join object_bucket b on b.id = g.bucket_id
+                    where g.key_id = k.id and not b.deleting) a) end
+            """,
+    },
 )
 
 KEY = EntityKind(name="object_storage_key", path="/object-storage/keys/{id}")

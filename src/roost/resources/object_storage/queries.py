@@ -13,39 +13,37 @@ from roost.core.billing import ledger
 from roost.core.billing.ledger import Billable
 from roost.core.billing.ledger_queries import price_sql
 from roost.core.entities.kind import EntityKind
+from roost.core.lists import listing_of
 from roost.resources.object_storage.engine import Acl, BucketSpec, ObjectAcl
+from roost.resources.object_storage.records import BucketRow, ClusterRow
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 from roost.store.statement import Statement
 
 _ID_DIGITS = 19
 """That a bigint cannot have."""
 
-CLUSTERS = Listing(
-    record="""
-        c.id, c.domain, case when (select r.status from region r where r.id = c.region) = 'ok'
-            then 'available' else 'unavailable' end as status,
-        c.region, 'website-' || c.domain as static_site_domain
-        """,
+CLUSTERS = listing_of(
+    ClusterRow,
     source="object_cluster c",
     scope="not c.retired",
     key="c.id",
-    columns={"region": Column("c.region", "text")},
+    sql={
+        "status": """
+            case when (select r.status from region r where r.id = c.region) = 'ok'
+                then 'available' else 'unavailable' end
+            """,
+        "static_site_domain": "'website-' || c.domain",
+    },
 )
 EVERY_CLUSTER = replace(CLUSTERS, scope="true")
 """With those that the catalogue no longer has: their buckets still name them."""
 
-BUCKETS = Listing(
-    record="b.cluster, b.created, b.hostname, b.label, b.objects, b.size",
+BUCKETS = listing_of(
+    BucketRow,
     source="object_bucket b",
     scope="b.account_id = $1 and not b.deleting",
     key="b.id",
-    columns={
-        "cluster": Column("b.cluster", "text"),
-        "label": Column("b.label", "text"),
-        "created": Column("b.created", "time"),
-    },
 )
 BUCKETS_OF_CLUSTER = BUCKETS.narrowed("b.cluster = $2")
 BUCKET_OF_CLUSTER = replace(BUCKETS_OF_CLUSTER, key="b.label")

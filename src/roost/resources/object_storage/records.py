@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, Timestamp, Uri, example
+from roost.core.formats import Created, Filtered, Id, Timestamp, Uri, example
 
 Acl = Literal["private", "public-read", "authenticated-read", "public-read-write"]
 ShownAcl = Literal["private", "public-read", "authenticated-read", "public-read-write", "custom"]
@@ -29,7 +29,7 @@ class ClusterRow(TypedDict):
     """Below which each bucket has a name."""
     status: Literal["available", "unavailable"]
     """Whether its region serves."""
-    region: str
+    region: Filtered[str]
     """The region that it is in."""
     static_site_domain: str
     """Below which buckets would be web sites."""
@@ -48,12 +48,12 @@ class ClusterRow(TypedDict):
 class BucketRow(TypedDict):
     """A bucket, which any S3 client can use."""
 
-    cluster: str
+    cluster: Filtered[str]
     """The cluster that stores it."""
     created: Created
     hostname: str
     """Its name below the domain of its cluster."""
-    label: str
+    label: Filtered[str]
     """Its name, which no other bucket of the cluster has."""
     objects: int
     """How many objects it held when it was last counted, within minutes."""

@@ -6,29 +6,31 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
+from roost.core.lists import listing_of
+from roost.resources.payments.records import MethodRow, PaymentRow
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 from roost.store.statement import Statement
 
-METHODS = Listing(
-    record="""
-        m.id, 'credit_card' as type, m.is_default, m.created,
-        (select row_to_json(data) from (
-            select m.card_type, m.last_four, to_char(m.expiry, 'MM/YYYY') as expiry) data) as data
-        """,
+METHODS = listing_of(
+    MethodRow,
     source="payment_method m",
     scope="m.account_id = $1 and m.removed is null",
     key="m.id",
-    columns={"created": Column("m.created", "time")},
+    sql={
+        "type": "'credit_card'",
+        "data": """
+            (select row_to_json(data) from (
+                select m.card_type, m.last_four, to_char(m.expiry, 'MM/YYYY') as expiry) data)
+            """,
+    },
 )
 
-PAYMENTS = Listing(
-    record="p.id, p.date, p.usd",
+PAYMENTS = listing_of(
+    PaymentRow,
     source="payment p",
     scope="p.account_id = $1 and p.status <> 'declined'",
     key="p.id",
-    columns={},
 )
 """What is on its way is shown too; what was declined never happened."""
 

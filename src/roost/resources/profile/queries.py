@@ -2,34 +2,35 @@
 
 from collections.abc import Mapping
 
+from roost.core.lists import listing_of
+from roost.resources.profile.records import ProfileRow
 from roost.store import Queries
-from roost.store.paging import Listing
 from roost.store.query import query
-from roost.store.statement import Statement
+from roost.store.statement import Statement, changed
 
-PROFILES = Listing(
-    record="""
-        u.id as uid, u.username, u.email, u.phone_number as verified_phone_number, u.timezone,
-        u.email_notifications,
-        json '{"code":"","url":"","total":0,"completed":0,"pending":0,"credit":0}' as referrals,
-        false as ip_whitelist_enabled, u.lish_auth_method, u.authorized_keys,
-        u.tfa_enabled as two_factor_auth, u.restricted, 'password' as authentication_type,
-        u.user_type
-        """,
+PROFILES = listing_of(
+    ProfileRow,
     source="api_user u",
     scope="u.account_id = $1",
     key="u.id",
-    columns={},
+    sql={
+        "uid": "u.id",
+        "verified_phone_number": "u.phone_number",
+        "referrals": """
+            json '{"code":"","url":"","total":0,"completed":0,"pending":0,"credit":0}'
+            """,
+        "ip_whitelist_enabled": "false",
+        "two_factor_auth": "u.tfa_enabled",
+        "authentication_type": "'password'",
+    },
 )
 
 _UPDATE = Statement(
-    """
-    update api_user set email = coalesce(:email, email), timezone = coalesce(:timezone, timezone),
-        email_notifications = coalesce(:email_notifications, email_notifications),
-        lish_auth_method = coalesce(:lish_auth_method, lish_auth_method),
+    f"""
+    update api_user set {changed("email", "timezone", "email_notifications", "lish_auth_method")},
         authorized_keys = case when :sets_keys then :authorized_keys else authorized_keys end
     where id = :user_id
-    """
+    """  # noqa: S608 - constants
 )
 
 

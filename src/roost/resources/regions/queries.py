@@ -2,22 +2,22 @@
 
 from dataclasses import replace
 
+from roost.core.lists import listing_of
 from roost.errors import not_found
+from roost.resources.regions.records import RegionRow
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 
-REGIONS = Listing(
-    record="""
-        r.id, r.label, r.country, r.capabilities, r.status, r.site_type,
-        (select row_to_json(resolvers) from (
-            select r.resolvers_ipv4 as ipv4, r.resolvers_ipv6 as ipv6) resolvers) as resolvers
-        """,
+REGIONS = listing_of(
+    RegionRow,
     source="region r",
     scope="not r.retired",
     key="r.id",
-    columns={
-        "country": Column("r.country", "text"),
-        "site_type": Column("r.site_type", "text"),
+    sql={
+        "resolvers": """
+            (select row_to_json(resolvers) from (
+                select r.resolvers_ipv4 as ipv4, r.resolvers_ipv6 as ipv6) resolvers)
+            """,
     },
 )
 EVERY_REGION = replace(REGIONS, scope="true")

@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import example
+from roost.core.formats import Filtered, example
 
 
 class Resolvers(TypedDict):
@@ -34,13 +34,13 @@ class RegionRow(TypedDict):
     """The name that requests use, such as `us-lake`."""
     label: str
     """Where it is, for people."""
-    country: str
+    country: Filtered[str]
     """Two letters of ISO 3166, in lower case."""
     capabilities: list[str]
     """What the region offers, such as `Computes` or `Block Storage`."""
     status: Literal["ok", "outage"]
     """`outage` while a service of it is disturbed."""
-    site_type: Literal["core", "distributed"]
+    site_type: Filtered[Literal["core", "distributed"]]
     """Whether it is one of the large sites or one near its users."""
     resolvers: Resolvers
     """The DNS servers for its instances."""

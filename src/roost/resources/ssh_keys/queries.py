@@ -5,19 +5,16 @@ from datetime import datetime
 
 from roost.core.entities.kind import EntityKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
+from roost.core.lists import listing_of
+from roost.resources.ssh_keys.records import SshKeyRow
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 
-SSH_KEYS = Listing(
-    record="k.id, k.label, k.ssh_key, k.created",
+SSH_KEYS = listing_of(
+    SshKeyRow,
     source="ssh_key k",
     scope="k.user_id = $1",
     key="k.id",
-    columns={
-        "label": Column("k.label", "text", folds=True),
-        "created": Column("k.created", "time"),
-    },
 )
 
 LIMIT = LimitGroup.of(

@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, example
+from roost.core.formats import Created, Folded, Id, example
 
 
 @example(
@@ -20,7 +20,7 @@ class SshKeyRow(TypedDict):
     """A public key that its user may put into new instances."""
 
     id: Id
-    label: str
+    label: Folded[str]
     """The name of the key."""
     ssh_key: str
     """The public key as one line of an authorized_keys file."""

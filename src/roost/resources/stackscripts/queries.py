@@ -9,33 +9,26 @@ import orjson
 from roost.core.entities.kind import ResourceKind
 from roost.core.grant_queries import granted_sql
 from roost.core.limits.kinds import LimitGroup, LimitKind
-from roost.resources.stackscripts.records import UserDefinedField
+from roost.core.lists import listing_of
+from roost.resources.stackscripts.records import StackScriptRow, UserDefinedField
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
-from roost.store.statement import Statement
+from roost.store.statement import Statement, changed
 
 _MINE = "coalesce(s.account_id = $1::bigint, false)"
 _ACTIVE = "(select count(*) from stackscript_deployment where stackscript_id = s.id)"
 
-OWN = Listing(
-    record=f"""
-        s.id, s.username, s.user_gravatar_id, s.label, s.description, s.images,
-        s.deployments_total, {_ACTIVE} as deployments_active, s.is_public, s.created, s.updated,
-        s.rev_note, s.script, s.user_defined_fields, {_MINE} as mine, 0 as ordinal, '' as logo_url
-        """,
+OWN = listing_of(
+    StackScriptRow,
     source="stackscript s",
     scope="s.account_id = $1",
     key="s.id",
     granted=("'stackscript'", "s.id"),
-    columns={
-        "label": Column("s.label", "text", folds=True),
-        "description": Column("s.description", "text"),
-        "deployments_total": Column("s.deployments_total", "int"),
-        "is_public": Column("s.is_public", "bool"),
-        "rev_note": Column("s.rev_note", "text"),
-        "created": Column("s.created", "time"),
-        "mine": Column(_MINE, "bool", sortable=False),
+    sql={
+        "deployments_active": _ACTIVE,
+        "mine": _MINE,
+        "ordinal": "0",
+        "logo_url": "''",
     },
 )
 """An account's."""
@@ -103,16 +96,6 @@ _INSERT = Statement(
     returning id
     """
 )
-_UPDATE = Statement(
-    """
-    update stackscript set label = coalesce(:label, label), images = coalesce(:images, images),
-        description = coalesce(:description, description), script = coalesce(:script, script),
-        user_defined_fields = coalesce(:user_defined_fields, user_defined_fields),
-        is_public = coalesce(:is_public, is_public), rev_note = coalesce(:rev_note, rev_note),
-        updated = :now
-    where id = :id
-    """
-)
 
 _COLUMNS = (
     "label",
@@ -122,6 +105,9 @@ _COLUMNS = (
     "user_defined_fields",
     "is_public",
     "rev_note",
+)
+_UPDATE = Statement(
+    f"update stackscript set {changed(*_COLUMNS)}, updated = :now where id = :id"  # noqa: S608
 )
 
 

@@ -4,7 +4,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, Sought, Updated, example
 
 
 class UserDefinedField(TypedDict):
@@ -53,27 +53,27 @@ class StackScriptRow(TypedDict):
     """The user who made it."""
     user_gravatar_id: str
     """What gravatar.com knows that user by."""
-    label: str
+    label: Folded[str]
     """The name of the script."""
-    description: str
+    description: Filtered[str]
     """What it is for."""
     images: list[str]
     """The images that it runs on: their ids, or `any/all`."""
-    deployments_total: int
+    deployments_total: Filtered[int]
     """How many instances were ever made with it."""
     deployments_active: int
     """How many of those exist."""
-    is_public: bool
+    is_public: Filtered[bool]
     """Whether every account can use it; a public one stays so."""
     created: Created
     updated: Updated
-    rev_note: str
+    rev_note: Filtered[str]
     """What changed last."""
     script: str
     """The script, with the interpreter in its first line."""
     user_defined_fields: list[UserDefinedField]
     """What whoever deploys it is asked."""
-    mine: bool
+    mine: Sought[bool]
     """Whether it is your account's."""
     ordinal: int
     """Its place among those that the platform recommends; 0 for none."""

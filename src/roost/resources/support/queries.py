@@ -8,28 +8,21 @@ import orjson
 from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
 from roost.core.limits.kinds import LimitGroup, LimitKind
-from roost.resources.support.records import TicketKind, TicketStatus
+from roost.core.lists import listing_of
+from roost.resources.support.records import TicketKind, TicketReplyRow, TicketRow, TicketStatus
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 from roost.store.statement import Statement
 
-TICKETS = Listing(
-    record="""
-        t.id,
-        array(select a.name from ticket_attachment a where a.ticket_id = t.id order by a.id)
-            as attachments,
-        t.closed, t.closable, t.description, t.entity, t.gravatar_id, t.opened, t.opened_by,
-        t.status, t.summary, t.updated, t.updated_by
-        """,
+TICKETS = listing_of(
+    TicketRow,
     source="ticket t",
     scope="t.account_id = $1",
     key="t.list_order",
-    columns={
-        "closed": Column("t.closed", "time"),
-        "status": Column("t.status", "text", sortable=False),
-        "opened": Column("t.opened", "time"),
-        "updated": Column("t.updated", "time"),
+    sql={
+        "attachments": """
+            array(select a.name from ticket_attachment a where a.ticket_id = t.id order by a.id)
+            """,
     },
 )
 BY_ID = replace(TICKETS, key="t.id")
@@ -39,15 +32,15 @@ LIMIT = LimitGroup.of(
     LimitKind("tickets", "open support tickets", 100, service=False),
 )
 
-REPLIES = Listing(
-    record="""
-        r.id, r.created, r.created_by, r.description, r.created_by as friendly_name,
-        r.from_staff as from_compute, r.from_staff, r.gravatar_id
-        """,
+REPLIES = listing_of(
+    TicketReplyRow,
     source="ticket_reply r",
     scope="r.ticket_id = $1",
     key="r.id",
-    columns={"created": Column("r.created", "time")},
+    sql={
+        "friendly_name": "r.created_by",
+        "from_compute": "r.from_staff",
+    },
 )
 
 

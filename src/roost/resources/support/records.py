@@ -5,7 +5,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.core.entities.records import Entity
-from roost.core.formats import Created, Id, Timestamp, example
+from roost.core.formats import Created, Filtered, Id, Sought, Timestamp, example
 
 TicketStatus = Literal["new", "open", "closed"]
 TicketKind = Literal["support", "important", "abuse"]
@@ -43,7 +43,7 @@ class TicketRow(TypedDict):
     id: Id
     attachments: list[str]
     """The names of the files that were attached."""
-    closed: Timestamp | None
+    closed: Filtered[Timestamp | None]
     """When it was closed (UTC); null while it is open."""
     closable: bool
     """Whether you may close it."""
@@ -54,15 +54,15 @@ class TicketRow(TypedDict):
     """
     gravatar_id: str
     """The MD5 of the opener's email address, for a picture."""
-    opened: Timestamp
+    opened: Filtered[Timestamp]
     """When it was opened (UTC)."""
     opened_by: str
     """The user who opened it."""
-    status: TicketStatus
+    status: Sought[TicketStatus]
     """`new` until support has answered."""
     summary: str
     """The title."""
-    updated: Timestamp
+    updated: Filtered[Timestamp]
     """When something last happened to it (UTC)."""
     updated_by: str | None
     """Who did that; null until something has happened."""

@@ -7,22 +7,22 @@ from datetime import date, datetime, timedelta
 from asyncpg import Record
 
 from roost.core.identity import Identity, TokenKind
+from roost.core.lists import listing_of
 from roost.core.revocation_queries import CHANNEL
 from roost.core.scopes import Scopes
+from roost.resources.tokens.records import PersonalTokenRow
 from roost.store import Queries, notify
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 from roost.store.statement import Statement
 
-TOKENS = Listing(
-    record="t.id, t.scopes, t.created, t.label, t.prefix as token, t.expiry",
+TOKENS = listing_of(
+    PersonalTokenRow,
     source="token t",
     scope="""t.user_id = $1 and t.kind = 'personal' and t.revoked is null
         and (t.expiry is null or t.expiry > $2)""",
     key="t.id",
-    columns={
-        "created": Column("t.created", "time"),
-        "label": Column("t.label", "text", folds=True),
+    sql={
+        "token": "t.prefix",
     },
 )
 

@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, Timestamp, example
+from roost.core.formats import Created, Folded, Id, Timestamp, example
 
 
 @example(
@@ -22,7 +22,7 @@ class PersonalTokenRow(TypedDict):
     scopes: str
     """What it may do: `*`, or scopes with a space between them."""
     created: Created
-    label: str
+    label: Folded[str]
     """The name of the token."""
     token: str
     """The whole token in the answer that creates it, its first 16 characters afterwards."""

@@ -5,25 +5,25 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from roost.core.entities.kind import EntityKind
-from roost.resources.transfers.records import TransferStatus
+from roost.core.lists import listing_of
+from roost.resources.transfers.records import TransferRow, TransferStatus
 from roost.store import Queries
-from roost.store.paging import Column, Listing
+from roost.store.paging import Column
 from roost.store.query import query
 
 TRANSFER = EntityKind(name="entity_transfer", path="/account/service-transfers/{id}")
 
-TRANSFERS = Listing(
-    record="""
-        t.token, t.status, t.created, t.updated, t.account_id = $1 as is_sender, t.expiry,
-        (select row_to_json(entities) from (select t.computes) entities) as entities
-        """,
+TRANSFERS = listing_of(
+    TransferRow,
     source="entity_transfer t",
     scope="(t.account_id = $1 or t.receiver_id = $1)",
     key="t.token",
+    sql={
+        "is_sender": "t.account_id = $1",
+        "entities": "(select row_to_json(entities) from (select t.computes) entities)",
+    },
     columns={
-        "status": Column("t.status", "text"),
         "is_sender": Column("(t.account_id = $1)", "bool"),
-        "created": Column("t.created", "time"),
     },
 )
 """Those of an account, on either side."""

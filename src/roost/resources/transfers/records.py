@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Timestamp, Updated, Uuid, example
+from roost.core.formats import Created, Filtered, Timestamp, Updated, Uuid, example
 
 TransferStatus = Literal["accepted", "canceled", "completed", "failed", "pending", "stale"]
 
@@ -32,7 +32,7 @@ class TransferRow(TypedDict):
 
     token: Uuid
     """What names it, and allows another account to accept it."""
-    status: TransferStatus
+    status: Filtered[TransferStatus]
     """`pending`, until it is accepted (then `completed`), `canceled`, or after a day `stale`."""
     created: Created
     updated: Updated

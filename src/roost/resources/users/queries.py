@@ -9,25 +9,25 @@ from roost.core.entities.queries import entities_sql
 from roost.core.entities.registry import Entities
 from roost.core.grant_queries import Permission
 from roost.core.limits.kinds import LimitGroup, LimitKind
+from roost.core.lists import listing_of
+from roost.resources.users.records import UserRow
 from roost.resources.users.rules import CHILD_ACCESS, KINDS, RIGHTS, UserFacts
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 
-USERS = Listing(
-    record="""
-        u.username, u.email, u.restricted,
-        array(select k.label from ssh_key k where k.user_id = u.id order by k.id) as ssh_keys,
-        u.tfa_enabled, u.phone_number as verified_phone_number, u.password_created,
-        case when u.last_login is not null then (select row_to_json(last) from (
-            select u.last_login as login_datetime, u.last_login_status as status) last)
-        end as last_login,
-        u.user_type
-        """,
+USERS = listing_of(
+    UserRow,
     source="api_user u",
     scope="u.account_id = $1",
     key="u.id",
-    columns={"username": Column("u.username", "text", folds=True)},
+    sql={
+        "ssh_keys": "array(select k.label from ssh_key k where k.user_id = u.id order by k.id)",
+        "verified_phone_number": "u.phone_number",
+        "last_login": """
+            case when u.last_login is not null then (select row_to_json(last) from (
+                select u.last_login as login_datetime, u.last_login_status as status) last) end
+            """,
+    },
 )
 BY_NAME = replace(USERS, key="u.username")
 

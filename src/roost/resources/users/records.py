@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from roost.core.formats import Timestamp, example
+from roost.core.formats import Folded, Timestamp, example
 from roost.core.grant_queries import Permission
 from roost.core.identity import UserType
 
@@ -35,7 +35,7 @@ class LastLogin(TypedDict):
 class UserRow(TypedDict):
     """Somebody who uses the account; ssh_keys are labels."""
 
-    username: str
+    username: Folded[str]
     """The name to log in with; unique on this server."""
     email: str
     """Where mail for the user goes."""

@@ -1,8 +1,9 @@
 """SQL of VLANs."""
 
 from roost.core.grant_queries import granted_sql
+from roost.core.lists import listing_of
+from roost.resources.vlans.records import VlanRow
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 
 _ATTACHED = f"""
@@ -11,15 +12,13 @@ _ATTACHED = f"""
     where f.vlan_id = v.id and {granted_sql("'compute'", "i.id", "$2")}
     """  # noqa: S608 - constants
 
-VLANS = Listing(
-    record=f"v.label, v.region, array({_ATTACHED} order by 1) as computes, v.created",
+VLANS = listing_of(
+    VlanRow,
     source="vlan v",
     scope=f"v.account_id = $1 and exists ({_ATTACHED})",
     key="v.id",
-    columns={
-        "label": Column("v.label", "text", folds=True),
-        "region": Column("v.region", "text"),
-        "created": Column("v.created", "time"),
+    sql={
+        "computes": f"array({_ATTACHED} order by 1)",
     },
 )
 """Scope: the account, and the user who needs grants on instances."""

@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, example
+from roost.core.formats import Created, Filtered, Folded, example
 
 
 @example(
@@ -16,9 +16,9 @@ from roost.core.formats import Created, example
 class VlanRow(TypedDict):
     """A VLAN. It is made with the first interface to it, and goes with the last one."""
 
-    label: str
+    label: Folded[str]
     """Its name, by which interfaces are put in it."""
-    region: str
+    region: Filtered[str]
     """The region that it is in; the same label in another region is another VLAN."""
     computes: list[int]
     """The instances with an interface to it in any of their configs."""

@@ -12,33 +12,26 @@ from roost.core.billing.ledger_queries import price_sql
 from roost.core.bindings import Binding, between
 from roost.core.entities.kind import ResourceKind
 from roost.core.entities.queries import label_sql
+from roost.core.lists import listing_of
 from roost.resources.compute import totals_queries as computes
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.volumes.engine import VolumeSpec
-from roost.resources.volumes.records import VolumeStatus
+from roost.resources.volumes.records import VolumeRow, VolumeStatus
 from roost.store import Queries
-from roost.store.paging import Column, Counted, Listing
+from roost.store.paging import Counted
 from roost.store.query import query
 from roost.store.statement import Statement
 
-VOLUMES = Listing(
-    record=f"""
-        v.id, v.label, '/dev/disk/by-id/scsi-0Roost_Volume_' || v.label as filesystem_path,
-        v.status, v.size, v.region, v.compute_id,
-        {label_sql(COMPUTE, "v.compute_id")} as compute_label,
-        v.created, v.updated, v.tags, v.hardware_type
-        """,
+VOLUMES = listing_of(
+    VolumeRow,
     source="volume v",
     scope="v.account_id = $1 and not v.deleting",
     key="v.id",
     granted=("'volume'", "v.id"),
     counted=Counted("'volume'", hidden="v.account_id = $1 and v.deleting"),
-    columns={
-        "label": Column("v.label", "text", folds=True),
-        "region": Column("v.region", "text"),
-        "compute_id": Column("v.compute_id", "int", sortable=False),
-        "tags": Column("v.tags", "texts"),
-        "created": Column("v.created", "time"),
+    sql={
+        "filesystem_path": "'/dev/disk/by-id/scsi-0Roost_Volume_' || v.label",
+        "compute_label": label_sql(COMPUTE, "v.compute_id"),
     },
 )
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, TagLabels, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, Sought, TagLabels, Updated, example
 
 VolumeStatus = Literal["creating", "active", "resizing"]
 
@@ -29,7 +29,7 @@ class VolumeRow(TypedDict):
     """Block storage that can be attached to a compute instance; size in GiB."""
 
     id: Id
-    label: str
+    label: Folded[str]
     """The name that you gave it; unique in the account."""
     filesystem_path: str
     """Where an instance that it is attached to finds it as a block device."""
@@ -37,14 +37,14 @@ class VolumeRow(TypedDict):
     """`creating` until it can be used, `resizing` while it grows, else `active`."""
     size: int
     """GiB. It can only grow."""
-    region: str
+    region: Filtered[str]
     """The id of the region that holds it; only instances of that region can have it."""
-    compute_id: int | None
+    compute_id: Sought[int | None]
     """The instance that it is attached to; null when it is attached to none."""
     compute_label: str | None
     """The label of that instance; null when it is attached to none."""
     created: Created
     updated: Updated
-    tags: TagLabels
+    tags: Filtered[TagLabels]
     hardware_type: Literal["hdd", "nvme"]
     """The kind of storage behind it."""

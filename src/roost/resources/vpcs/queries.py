@@ -10,9 +10,10 @@ from ipaddress import IPv4Network
 from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
 from roost.core.limits.kinds import LimitGroup, LimitKind
+from roost.core.lists import listing_of
 from roost.resources.compute.configs.queries import ACTIVE
+from roost.resources.vpcs.records import SubnetRow, VpcRow
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 
 _COMPUTES = f"""
@@ -23,41 +24,31 @@ _COMPUTES = f"""
         join compute_instance i on i.id = c.compute_id
         where f.subnet_id = s.id group by i.id) one)
     """
-_SUBNET = f"s.id, s.label, s.ipv4::text as ipv4, {_COMPUTES} as computes, s.created, s.updated"
 
-VPCS = Listing(
-    record=f"""
-        v.id, v.label, v.description, v.region,
-        (select coalesce(json_agg((select row_to_json(record) from (select {_SUBNET}) record)
-            order by s.id), '[]') from vpc_subnet s where s.vpc_id = v.id) as subnets,
-        v.created, v.updated
-        """,
+SUBNETS = listing_of(
+    SubnetRow,
+    source="vpc_subnet s",
+    scope="s.vpc_id = $2 and exists (select from vpc v where v.id = $2 and v.account_id = $1)",
+    key="s.id",
+    sql={"ipv4": "s.ipv4::text", "computes": _COMPUTES},
+)
+
+VPCS = listing_of(
+    VpcRow,
     source="vpc v",
     scope="v.account_id = $1",
     key="v.id",
     granted=("'vpc'", "v.id"),
-    columns={
-        "id": Column("v.id", "int"),
-        "label": Column("v.label", "text", folds=True),
-        "region": Column("v.region", "text"),
-        "created": Column("v.created", "time"),
-        "updated": Column("v.updated", "time"),
+    sql={
+        "subnets": f"""
+            (select coalesce(json_agg(
+                (select row_to_json(record) from (select {SUBNETS.record}) record)
+                order by s.id), '[]')
+            from vpc_subnet s where s.vpc_id = v.id)
+            """,
     },
 )
 
-
-SUBNETS = Listing(
-    record=_SUBNET,
-    source="vpc_subnet s",
-    scope="s.vpc_id = $2 and exists (select from vpc v where v.id = $2 and v.account_id = $1)",
-    key="s.id",
-    columns={
-        "id": Column("s.id", "int"),
-        "label": Column("s.label", "text", folds=True),
-        "created": Column("s.created", "time"),
-        "updated": Column("s.updated", "time"),
-    },
-)
 
 LIMIT = LimitGroup.of("vpc where account_id = $1", LimitKind("vpcs", "VPCs", 100, service=False))
 

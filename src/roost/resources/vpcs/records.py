@@ -3,7 +3,7 @@
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, Updated, example
 
 
 class SubnetInterface(TypedDict):
@@ -38,15 +38,15 @@ _SUBNET: dict[str, JsonValue] = {
 class SubnetRow(TypedDict):
     """A subnet of a VPC."""
 
-    id: Id
-    label: str
+    id: Filtered[Id]
+    label: Folded[str]
     """The name of the subnet."""
     ipv4: str
     """Its network. The first address that can be used is the gateway."""
     computes: list[SubnetCompute]
     """The instances that are in it."""
     created: Created
-    updated: Updated
+    updated: Filtered[Updated]
 
 
 @example(
@@ -63,14 +63,14 @@ class SubnetRow(TypedDict):
 class VpcRow(TypedDict):
     """A VPC."""
 
-    id: Id
-    label: str
+    id: Filtered[Id]
+    label: Folded[str]
     """The name of the VPC."""
     description: str
     """What it is for."""
-    region: str
+    region: Filtered[str]
     """The region that it is in."""
     subnets: list[SubnetRow]
     """Its subnets, by id."""
     created: Created
-    updated: Updated
+    updated: Filtered[Updated]

@@ -4,29 +4,30 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from roost.resources.compute.backups.records import BackupStatus, BackupType
+from roost.core.lists import listing_of
+from roost.resources.compute.backups.records import BackupRow, BackupStatus, BackupType
 from roost.resources.compute.backups.rules import Kept
 from roost.store import Queries
-from roost.store.paging import Listing
 from roost.store.query import query
 
 _UNFINISHED = "('pending', 'running', 'needsPostProcessing')"
 
-BACKUPS = Listing(
-    record="""
-        b.id, b.type, b.status, b.status = 'successful' as available, b.created, b.updated,
-        b.finished, b.label,
-        (select coalesce(json_agg(c ->> 'label'), '[]') from json_array_elements(b.configs) c)
-            as configs,
-        (select coalesce(json_agg(json_build_object('size', (d ->> 'size')::int, 'filesystem',
-                d ->> 'filesystem', 'label', d ->> 'label')), '[]')
-            from json_array_elements(b.disks) d) as disks,
-        b.region
-        """,
+BACKUPS = listing_of(
+    BackupRow,
     source="compute_backup b join compute_instance i on i.id = b.compute_id",
     scope="i.account_id = $1 and b.compute_id = $2",
     key="b.id",
-    columns={},
+    sql={
+        "available": "b.status = 'successful'",
+        "configs": """
+            (select coalesce(json_agg(c ->> 'label'), '[]') from json_array_elements(b.configs) c)
+            """,
+        "disks": """
+            (select coalesce(json_agg(json_build_object('size', (d ->> 'size')::int,
+                'filesystem', d ->> 'filesystem', 'label', d ->> 'label')), '[]')
+            from json_array_elements(b.disks) d)
+            """,
+    },
 )
 
 

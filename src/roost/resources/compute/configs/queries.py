@@ -8,13 +8,13 @@ import orjson
 
 from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
-from roost.resources.compute.configs.records import Helpers, VirtMode
+from roost.core.lists import listing_of
+from roost.resources.compute.configs.records import ConfigRow, Helpers, InterfaceRow, VirtMode
 from roost.resources.compute.engine import Slot
 from roost.resources.compute.interface_bodies import Purpose
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
-from roost.store.statement import Statement
+from roost.store.statement import Statement, changed
 
 _RUNS = "i.status in ('running', 'rebooting', 'shutting_down') and not i.rescued"
 ACTIVE = f"coalesce(i.config_id = c.id and {_RUNS}, false)"
@@ -39,48 +39,48 @@ _PRIMARY = """
             and (o."primary" or (o.purpose <> 'vlan' and o.position < f.position))))
     """
 
-_INTERFACE = f"""
-    f.id, f.label, f.ipam_address, f.purpose, {ACTIVE} as active, {_PRIMARY} as "primary",
-    f.vpc_id, f.subnet_id,
-    case when f.purpose = 'vpc' then (select row_to_json(place) from (select
-        host(f.address) as vpc, host(f.nat_1_1) as nat_1_1) place) end as ipv4,
-    to_json(f.ip_ranges) as ip_ranges
-    """  # noqa: S608 - constants
-
 _SLOTS = ", ".join(
     f"(array_agg(device) filter (where slot = 'sd{n}'))[1] as sd{n}" for n in "abcdefgh"
 )
 
-INTERFACES = Listing(
-    record=_INTERFACE,
+INTERFACES = listing_of(
+    InterfaceRow,
     source="""
         compute_interface f join compute_config c on c.id = f.config_id
         join compute_instance i on i.id = c.compute_id
         """,
     scope="i.account_id = $1 and i.id = $2 and c.id = $3",
     key="f.id",
-    columns={},
+    sql={
+        "active": ACTIVE,
+        "primary": _PRIMARY,
+        "ipv4": """
+            case when f.purpose = 'vpc' then (select row_to_json(place) from (select
+                host(f.address) as vpc, host(f.nat_1_1) as nat_1_1) place) end
+            """,
+        "ip_ranges": "to_json(f.ip_ranges)",
+    },
 )
 
-CONFIGS = Listing(
-    record=f"""
-        c.id, c.label, c.kernel, c.comments, c.memory_limit, c.run_level, c.virt_mode,
-        (select coalesce(json_agg((select row_to_json(record) from (select {_INTERFACE}) record)
-                order by f.position), '[]')
-            from compute_interface f where f.config_id = c.id) as interfaces,
-        c.helpers,
-        (select row_to_json(slots) from (select {_SLOTS} from (
-            select d.slot, (select row_to_json(it) from (select d.disk_id, d.volume_id) it)
-                as device
-            from compute_config_device d where d.config_id = c.id) d) slots) as devices,
-        c.root_device, null as initrd, c.created, c.updated
-        """,  # noqa: S608 - constants
+CONFIGS = listing_of(
+    ConfigRow,
     source="compute_config c join compute_instance i on i.id = c.compute_id",
     scope="i.account_id = $1 and c.compute_id = $2",
     key="c.id",
-    columns={
-        "label": Column("c.label", "text", folds=True),
-        "created": Column("c.created", "time"),
+    sql={
+        "interfaces": f"""
+            (select coalesce(json_agg(
+                (select row_to_json(record) from (select {INTERFACES.record}) record)
+                order by f.position), '[]')
+            from compute_interface f where f.config_id = c.id)
+            """,  # noqa: S608 - constants
+        "devices": f"""
+            (select row_to_json(slots) from (select {_SLOTS} from (
+                select d.slot,
+                    (select row_to_json(it) from (select d.disk_id, d.volume_id) it) as device
+                from compute_config_device d where d.config_id = c.id) d) slots)
+            """,  # noqa: S608 - constants
+        "initrd": "null",
     },
 )
 
@@ -201,15 +201,20 @@ _INSERT = Statement(
     returning id
     """
 )
+_COLUMNS = (
+    "label",
+    "comments",
+    "kernel",
+    "memory_limit",
+    "run_level",
+    "virt_mode",
+    "root_device",
+)
 _UPDATE = Statement(
-    """
-    update compute_config set label = coalesce(:label, label),
-        comments = coalesce(:comments, comments), kernel = coalesce(:kernel, kernel),
-        memory_limit = coalesce(:memory_limit, memory_limit),
-        run_level = coalesce(:run_level, run_level), virt_mode = coalesce(:virt_mode, virt_mode),
-        root_device = coalesce(:root_device, root_device), helpers = :helpers, updated = :now
+    f"""
+    update compute_config set {changed(*_COLUMNS)}, helpers = :helpers, updated = :now
     where id = :config_id
-    """
+    """  # noqa: S608 - constants
 )
 
 

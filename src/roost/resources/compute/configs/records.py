@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, Updated, example
+from roost.core.formats import Created, Folded, Id, Updated, example
 from roost.resources.compute.interface_bodies import Purpose
 
 RunLevel = Literal["default", "single", "binbash"]
@@ -154,7 +154,7 @@ class ConfigRow(TypedDict):
     """A configuration that an instance can boot with."""
 
     id: Id
-    label: str
+    label: Folded[str]
     """The name of the config."""
     kernel: str
     """The id of the kernel that it boots."""

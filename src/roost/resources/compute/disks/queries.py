@@ -8,22 +8,17 @@ from datetime import datetime
 
 from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
+from roost.core.lists import listing_of
 from roost.resources.compute.disk_engine import DiskSpec, Filesystem
-from roost.resources.compute.disks.records import DiskStatus
+from roost.resources.compute.disks.records import DiskRow, DiskStatus
 from roost.store import Queries
-from roost.store.paging import Column, Listing
 from roost.store.query import query
 
-DISKS = Listing(
-    record="d.id, d.label, d.status, d.size, d.filesystem, d.created, d.updated",
+DISKS = listing_of(
+    DiskRow,
     source="compute_disk d join compute_instance i on i.id = d.compute_id",
     scope="i.account_id = $1 and d.compute_id = $2",
     key="d.id",
-    columns={
-        "label": Column("d.label", "text", folds=True),
-        "size": Column("d.size", "int"),
-        "created": Column("d.created", "time"),
-    },
 )
 
 

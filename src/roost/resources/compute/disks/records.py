@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, Updated, example
 from roost.resources.compute.disk_engine import Filesystem
 from roost.resources.compute.engine import FirstBootScript
 from roost.secrets import Box, hash_guest_password
@@ -29,11 +29,11 @@ class DiskRow(TypedDict):
     """A disk of an instance; `size` in MB."""
 
     id: Id
-    label: str
+    label: Folded[str]
     """The name of the disk."""
     status: DiskStatus
     """`not ready` while a job works on it."""
-    size: int
+    size: Filtered[int]
     """MB."""
     filesystem: Filesystem
     """What is on it; `raw` when Roost does not know."""
