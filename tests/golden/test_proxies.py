@@ -15,4 +15,7 @@ def test_what_proxies_may_is_on_the_list() -> None:
         for endpoint in Registry(GROUPS.endpoints)
         if endpoint.writes and not endpoint.public and "proxy" not in endpoint.refuses
     ]
-    assert sorted(may) == sorted(read_list("proxies"))
+    listed = read_list("proxies")
+    new, gone = sorted(set(may) - set(listed)), sorted(set(listed) - set(may))
+    assert not new, f"judge these, and refuse them to proxies or add them to proxies.txt: {new}"
+    assert not gone, f"to be removed from proxies.txt: {gone}"

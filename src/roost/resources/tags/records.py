@@ -38,6 +38,6 @@ class TaggedRow(TypedDict):
     """Something that has a tag."""
 
     type: str
-    """What kind of thing it is: `compute`, `domain` or `volume`."""
+    """What kind of thing it is, such as `volume`."""
     data: dict[str, object]
     """The record of that type, the same as its own endpoint shows."""
