@@ -11,6 +11,7 @@ import pytest
 
 from roost.store import paging
 from roost.web import turns
+from roost.web.api import LARGE
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, until
 from tests.support.instances import INSTANCES
@@ -172,6 +173,20 @@ async def test_an_ipv6_network_is_one_stranger(tmp_path: Path, database_url: str
 
         assert [await ask(f"2001:db8::{n}") for n in range(4)] == [401, 401, 401, 429]
         assert await ask("2001:db8:0:1::1") == 401
+
+
+async def test_large_bodies_have_a_limit_of_their_own(tmp_path: Path, database_url: str) -> None:
+    settings = simulated(tmp_path, database_url, rate_limit_scale=0.0125)
+    async with running_roost(settings) as running, aiohttp.ClientSession(running.url) as session:
+
+        async def ask(characters: int) -> int:
+            headers = {"Authorization": f"Bearer {running.token}"}
+            body = {"ignored": "x" * characters}
+            async with session.put("/v4/account/settings", json=body, headers=headers) as answer:
+                return answer.status
+
+        assert [await ask(LARGE) for _ in range(4)] == [200, 200, 200, 429]
+        assert [await ask(LARGE - 100) for _ in range(3)] == [200] * 3
 
 
 async def test_who_may_see_how_the_server_is_doing(tmp_path: Path, database_url: str) -> None:

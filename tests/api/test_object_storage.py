@@ -1,5 +1,6 @@
 """Buckets over HTTP, on the simulated engine."""
 
+from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 from operator import eq
@@ -279,6 +280,18 @@ async def test_transfer(client: Client, roost: Roost, account: Account) -> None:
 async def _tick(roost: Roost) -> None:
     async with roost.store.transaction() as db:
         await roost.queue.enqueue(db, watch_jobs.COUNT, watch_jobs.COUNTED.args)
+
+
+async def test_an_upload_that_nobody_completes_counts_for_a_week(
+    client: Client, roost: Roost
+) -> None:
+    bucket, now = await made_bucket(client), roost.clock.now()
+    upload = partial(object_engine(roost).upload, bucket["label"])
+    await upload("new", 3, now - timedelta(days=6, hours=23))
+    await upload("old", 40, now - timedelta(days=7, minutes=1))
+    await _tick(roost)
+    counted = await until(lambda: client.get(path_of(bucket)), lambda row: row["size"] > 0)
+    assert (counted["objects"], counted["size"]) == (0, 3)
 
 
 async def test_what_no_engine_takes_is_brought_later(client: Client, roost: Roost) -> None:
