@@ -152,6 +152,9 @@ class Settings(BaseSettings):
     objects_tls_listen: str | None = Field(
         default=None, description="ADDRESS:PORT at which buckets with a certificate are served"
     )
+    objects_min_free_gb: int = Field(
+        default=2, ge=0, le=1_000_000, description="GB of their disk that objects leave free"
+    )
     databases_listen: str = Field(
         default="127.0.0.1",
         pattern=r"^[0-9A-Fa-f:.]{2,45}$",

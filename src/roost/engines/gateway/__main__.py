@@ -21,6 +21,7 @@ from aiohttp import web
 from roost.engines.gateway import admin, handover, moves, service
 from roost.engines.gateway.faults import S3Error
 from roost.engines.gateway.register import Register
+from roost.engines.gateway.room import Room
 from roost.engines.gateway.state import Gateway
 from roost.engines.gateway.upstream import Upstream
 from roost.engines.listeners import LOOPBACK
@@ -49,13 +50,16 @@ class Settings:
     upstream_port: int
     upstream_secret: str
     domain: str | None
+    min_free: int
+    """Bytes of the disk."""
 
 
 async def _run(settings: Settings) -> None:
     folder = Path(settings.folder)
     register = Register(folder / "register.db")
     upstream = Upstream(LOOPBACK, settings.upstream_port, settings.upstream_secret)
-    gateway = Gateway(register, upstream, settings.domain)
+    room = Room(folder, settings.min_free)
+    gateway = Gateway(register, upstream, settings.domain, room)
     if register.is_new:
         await _find_legacy(gateway)
     ended, loop = asyncio.Event(), asyncio.get_running_loop()

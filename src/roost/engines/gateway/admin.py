@@ -15,6 +15,7 @@ from aiohttp import web
 from roost.engines.gateway import acls, lists, moves, objects, uploads
 from roost.engines.gateway.faults import S3Error, unavailable
 from roost.engines.gateway.register import Bucket, Key
+from roost.engines.gateway.room import Share
 from roost.engines.gateway.state import Gateway, Pending
 from roost.engines.gateway.upstream import Outgoing
 
@@ -185,6 +186,7 @@ async def _usage(gateway: Gateway, sent: Json) -> Json:
     bucket = gateway.register.buckets.get(str(sent["label"]))
     if bucket is None:
         return {"objects": 0, "size": 0}
+    gateway.room.count_begins(bucket.label)
     count, size = await lists.usage(gateway.upstream, bucket)
     size += await uploads.size(gateway.upstream, bucket)
     return {"objects": count, "size": size}
@@ -208,6 +210,13 @@ async def _health(gateway: Gateway, _sent: Json) -> Json:
     incoming, _ = await gateway.upstream.call(Outgoing("GET", "/"))
     if incoming.status != 200:
         raise S3Error(503, "ServiceUnavailable", "The server behind refuses")
+    return {"is_full": gateway.room.is_full}
+
+
+async def _set_shares(gateway: Gateway, sent: Json) -> Json:
+    shares = sent["shares"]
+    assert isinstance(shares, list)
+    gateway.room.set_shares(Share(tuple(each["buckets"]), each["left"]) for each in shares)
     return {}
 
 
@@ -242,4 +251,5 @@ _ACTIONS: Mapping[str, Callable[[Gateway, Json], Awaitable[Json]]] = {
     "traffic": _traffic,
     "signer": _signer,
     "health": _health,
+    "set-shares": _set_shares,
 }

@@ -105,24 +105,25 @@ async def put(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
     path = path_of(bucket, call.object_name)
     async with gateway.writing(bucket):
         if "x-amz-copy-source" in call.headers:
-            response = await _copied(gateway, call, path, [])
+            response = await _copied(gateway, call, bucket, path)
         else:
-            response = await put_body(gateway, call, path, [])
+            response = await put_body(gateway, call, bucket, path, [])
         await acls.ended(gateway, bucket, call.object_name)
     return response
 
 
 async def put_body(
-    gateway: Gateway, call: Call, path: str, query: list[tuple[str, str]]
+    gateway: Gateway, call: Call, bucket: Bucket, path: str, query: list[tuple[str, str]]
 ) -> web.Response:
     """What the request holds is what the server behind has, or neither."""
     body, headers = call.body(), sent_headers(call.headers)
     if body.length > _LARGEST_PUT:
         message = "Your proposed upload exceeds the maximum allowed size"
         raise invalid(message, "EntityTooLarge")
-    incoming, answer = await gateway.upstream.call(_outgoing(path, query, headers, body))
-    if incoming.status >= 400:
-        raise refused(incoming.status, answer)
+    with gateway.room.taken(bucket.label, body.length):
+        incoming, answer = await gateway.upstream.call(_outgoing(path, query, headers, body))
+        if incoming.status >= 400:
+            raise refused(incoming.status, answer)
     kept = {k: v for k, v in answered_headers(incoming).items() if not k.startswith("content-")}
     return web.Response(status=incoming.status, headers=kept)
 
@@ -154,23 +155,37 @@ async def source_of(gateway: Gateway, call: Call) -> str:
     return quote(path_of(bucket, name), safe="/-_.~")
 
 
-async def _copied(
-    gateway: Gateway, call: Call, path: str, query: list[tuple[str, str]]
-) -> web.Response:
+async def _copied(gateway: Gateway, call: Call, bucket: Bucket, path: str) -> web.Response:
     if call.headers.get("content-length", "0") != "0":
         raise invalid("A copy has no body", "InvalidRequest")
-    return await copy(gateway, call, path, query)
+    return await copy(gateway, call, bucket, path, [])
 
 
 async def copy(
-    gateway: Gateway, call: Call, path: str, query: list[tuple[str, str]]
+    gateway: Gateway,
+    call: Call,
+    bucket: Bucket,
+    path: str,
+    query: list[tuple[str, str]],
+    size: int | None = None,
 ) -> web.Response:
-    """Of an object, or of a range into a part. The answer holds no names."""
-    headers = sent_headers(call.headers) | {"x-amz-copy-source": await source_of(gateway, call)}
-    incoming, answer = await gateway.upstream.call(Outgoing("PUT", path, query, headers))
-    if incoming.status >= 400:
-        raise refused(incoming.status, answer)
+    """Of an object, or of a range of so many bytes into a part. The answer holds no names."""
+    source = await source_of(gateway, call)
+    if size is None:
+        size = await _size(gateway, unquote(source, errors="surrogateescape"))
+    headers = sent_headers(call.headers) | {"x-amz-copy-source": source}
+    with gateway.room.taken(bucket.label, size):
+        incoming, answer = await gateway.upstream.call(Outgoing("PUT", path, query, headers))
+        if incoming.status >= 400:
+            raise refused(incoming.status, answer)
     return web.Response(status=incoming.status, body=answer, content_type="application/xml")
+
+
+async def _size(gateway: Gateway, path: str) -> int:
+    """Bytes of an object; none of one that is not there, of which the server behind tells."""
+    incoming = await gateway.upstream.send(Outgoing("HEAD", path))
+    gateway.upstream.release(incoming)
+    return int(incoming.header("content-length") or 0) if incoming.status == 200 else 0
 
 
 async def delete(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from roost.engines.gateway.faults import S3Error
 from roost.engines.gateway.register import Bucket, Register
+from roost.engines.gateway.room import Room
 from roost.engines.gateway.upstream import Upstream
 
 
@@ -25,9 +26,12 @@ class Pending:
 class Gateway:
     """Of one region."""
 
-    def __init__(self, register: Register, upstream: Upstream, domain: str | None) -> None:
+    def __init__(
+        self, register: Register, upstream: Upstream, domain: str | None, room: Room
+    ) -> None:
         self.register = register
         self.upstream = upstream
+        self.room = room
         self.domain = domain
         self.in_reach = False
         """Whether clients are served, or somebody lets them wait until they are."""

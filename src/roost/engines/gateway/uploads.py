@@ -31,6 +31,7 @@ async def begin(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
     access.check_no_acl(call.headers)
     path = path_of(bucket, call.object_name)
     async with gateway.writing(bucket):
+        gateway.room.check(bucket.label)
         outgoing = Outgoing("POST", path, [("uploads", "")], sent_headers(call.headers))
         incoming, body = await gateway.upstream.call(outgoing)
     if incoming.status >= 400:
@@ -49,19 +50,21 @@ async def put_part(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response
     path = path_of(bucket, call.object_name)
     async with gateway.writing(bucket):
         if "x-amz-copy-source" in call.headers:
-            _check_range(call.headers.get("x-amz-copy-source-range"))
-            return await copy(gateway, call, path, query)
-        return await put_body(gateway, call, path, query)
+            size = _size(call.headers.get("x-amz-copy-source-range"))
+            return await copy(gateway, call, bucket, path, query, size)
+        return await put_body(gateway, call, bucket, path, query)
 
 
-def _check_range(text: str | None) -> None:
-    """Of what is copied, as S3 has it: `bytes=first-last`, both given."""
+def _size(text: str | None) -> int | None:
+    """Bytes of the range that is copied, as S3 has it: `bytes=first-last`, both given; None of the
+    whole. Raises S3Error."""
     if text is None:
-        return
+        return None
     found = _RANGE.fullmatch(text)
     if found is None or int(found[1]) > int(found[2]):
         message = "The x-amz-copy-source-range value must be of the form bytes=first-last"
         raise invalid(message)
+    return int(found[2]) - int(found[1]) + 1
 
 
 async def complete(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:

@@ -6,7 +6,7 @@ import hmac
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -34,6 +34,7 @@ from roost.resources.object_storage.engine import (
     KeySpec,
     MadeBucket,
     ObjectPage,
+    Share,
     Signature,
     StoredObject,
     Traffic,
@@ -227,6 +228,9 @@ class SeaweedObjects:
             if page.next_marker is None:
                 return Usage(objects, size)
             marker = page.next_marker
+
+    async def set_shares(self, shares: Sequence[Share]) -> None:
+        """The operator sets quotas of the cluster."""
 
     async def traffic(self) -> Traffic:
         if not self._server.exists:

@@ -1,6 +1,6 @@
 """Buckets and keys on a server of our own, behind the gateway that S3 clients reach."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -20,6 +20,7 @@ from roost.resources.object_storage.engine import (
     KeySpec,
     MadeBucket,
     ObjectPage,
+    Share,
     Signature,
     StoredObject,
     Traffic,
@@ -132,6 +133,13 @@ class OwnObjects:
         answer = await self._call("usage", label=bucket)
         return Usage(_number(answer["objects"]), _number(answer["size"]))
 
+    async def set_shares(self, shares: Sequence[Share]) -> None:
+        if self._server.exists:
+            rows: list[JsonValue] = [
+                {"buckets": list(each.buckets), "left": each.left} for each in shares
+            ]
+            await self._call("set-shares", shares=rows)
+
     async def traffic(self) -> Traffic:
         if not self._server.exists:
             return Traffic("", {})
@@ -188,9 +196,11 @@ class OwnObjects:
         if not self._server.exists:
             return Health(True, "SeaweedFS, not needed yet")
         try:
-            await self._call("health")
+            is_full = (await self._call("health"))["is_full"]
         except EngineError as error:
             return Health(False, str(error))
+        if is_full:
+            return Health(False, "Its disk is full: nothing more is stored")
         return Health(True, "SeaweedFS")
 
     async def keep_serving(self) -> None:

@@ -17,7 +17,8 @@ async def _check(site: Site) -> str | None:
 
 async def _open(site: Site) -> tuple[ObjectEngine, str]:
     folder = site.settings.state / "seaweedfs" / site.region.id
-    server = Server(folder, site.object_domain)
+    min_free = site.settings.objects_min_free_gb * 1_000_000_000
+    server = Server(folder, site.object_domain, min_free)
     return OwnObjects(server), f"SeaweedFS, S3 at {await server.reserve()} once it is needed"
 
 

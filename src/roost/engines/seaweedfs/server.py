@@ -63,16 +63,18 @@ class Place:
 class Server:
     """Started by whoever needs it first; found again by its pid files and its arguments."""
 
-    def __init__(self, folder: Path, domain: str | None = None) -> None:
-        """`domain`: below which requests may name buckets as hosts."""
+    def __init__(self, folder: Path, domain: str | None = None, min_free: int = 0) -> None:
+        """`domain`: below which requests may name buckets as hosts; `min_free`: bytes that its disk
+        keeps."""
         self._folder = folder.resolve()
         self._domain = domain
+        self._min_free = min_free
         self._ports = Ports(self._folder)
         self._weed = _Program(self._folder / "pid", f"-s3.localSocket={self._folder / 's3.sock'}")
         self._any_weed = _Program(self._folder / "pid", f"-dir={self._folder / 'data'}")
         """Also one that an older version of Roost has started."""
         pid = self._folder / "gateway.pid"
-        self._gateway = _Program(pid, f"-code={self._folder}@{_code()}")
+        self._gateway = _Program(pid, f"-code={self._folder}@{_code()}.{min_free}")
         self._any_gateway = _Program(pid, f"-settings={self._folder / 'gateway.json'}")
 
     @property
@@ -162,6 +164,7 @@ class Server:
             "upstream_port": ports["inner"],
             "upstream_secret": secret,
             "domain": self._domain,
+            "min_free": self._min_free,
         }
         keeping.write(self._folder / "gateway.json", json.dumps(settings))
 
@@ -174,6 +177,7 @@ class Server:
             *("-master.telemetry=false", "-master.electionTimeout=1s"),
             *("-master.volumeSizeLimitMB=128", "-master.volumePreallocate=false"),
             *("-master.resumeState=false", "-volume.max=20000", "-volume.preStopSeconds=0"),
+            "-volume.minFreeSpace=1GiB",
             *("-disableHttp", f"-filer.localSocket={self._folder / 'filer.sock'}"),
             *("-filer", "-s3", f"-s3.config={self._folder / 'operator.json'}", "-s3.iam=false"),
             self._weed.marker,

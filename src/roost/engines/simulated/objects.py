@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from itertools import islice
@@ -22,6 +22,7 @@ from roost.resources.object_storage.engine import (
     MadeBucket,
     NotEmptyError,
     ObjectPage,
+    Share,
     Signature,
     StoredObject,
     TakenError,
@@ -42,6 +43,8 @@ class SimulatedObjects:
     def __init__(self, state_dir: Path, latency: float) -> None:
         """`latency`: seconds that each operation takes."""
         self._plane = Plane(state_dir, latency)
+        self.shares: Sequence[Share] = ()
+        """What was set last."""
         self._heard: asyncio.Queue[MadeBucket] | None = None
 
     async def endpoint(self) -> str:
@@ -132,6 +135,9 @@ class SimulatedObjects:
                     documents.write(_UPLOAD, path, None)
 
         await self._plane.survey(end)
+
+    async def set_shares(self, shares: Sequence[Share]) -> None:
+        self.shares = tuple(shares)
 
     async def traffic(self) -> Traffic:
         sent = await self._plane.state.read_all(_SENT)

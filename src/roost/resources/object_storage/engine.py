@@ -8,7 +8,7 @@ give: no call of the S3 kind changes keys, ACLs or settings of buckets. One make
 nobody can use before Roost has taken them up (`made`). All may raise EngineError.
 """
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
@@ -148,6 +148,16 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """How much more an account may store."""
+
+    buckets: tuple[str, ...]
+    """Its own of the region."""
+    left: int
+    """Bytes, after what `usage` has said of them last; below zero: it has too much already."""
+
+
+@dataclass(frozen=True, slots=True)
 class Traffic:
     """What a server has sent to clients since it started."""
 
@@ -222,6 +232,10 @@ class ObjectEngine(Protocol):
 
     async def usage(self, bucket: str) -> Usage:
         """Nothing of a bucket that does not exist. It takes the longer, the more is there."""
+
+    async def set_shares(self, shares: Sequence[Share]) -> None:
+        """Of accounts whose limit is within reach; others may store what they like. Clients that
+        would store more are refused, and read and delete on."""
 
     async def traffic(self) -> Traffic: ...
 

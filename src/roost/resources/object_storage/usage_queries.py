@@ -5,12 +5,16 @@ from datetime import date, datetime
 import orjson
 
 from roost.core.billing import ledger
+from roost.resources.object_storage.engine import Share
+from roost.resources.object_storage.limits import STORED
 from roost.resources.object_storage.queries import CHARGED, FACTS, BucketFacts
 from roost.store import Queries
 from roost.store.query import query
 
 _COUNTED_EACH_MINUTE = 100_000
 """Objects, which take some seconds to count."""
+_WITHIN_REACH = 10**12
+"""Bytes that nobody stores between two counts."""
 
 
 @query(f"""
@@ -36,6 +40,28 @@ async def set_usage(db: Queries, bucket_id: int, objects: int, size: int, now: d
     )
     if changed:
         await ledger.record(db, CHARGED, bucket_id, now)
+
+
+async def shares(db: Queries, region: str, most: int | None) -> list[Share]:
+    """Those of accounts that may soon have as much as their limit, or `most` (GB; None: without)
+    where they have none of their own."""
+    rows = await db.fetch(
+        f"""
+        select array_agg(b.label order by b.label) as buckets, (l.most * 1000000000 - (
+            select sum(o.size) from object_bucket o
+            where o.account_id = a.id and not o.deleting))::bigint as free
+        from object_bucket b join account a on a.id = b.account_id cross join lateral (
+            select case when a.limits ? '{STORED.name}' then (a.limits ->> '{STORED.name}')::numeric
+                else $2::numeric end as most) l
+        where b.region = $1 and b.applied > 0 and not b.deleting and l.most is not null
+        group by a.id, l.most order by a.id
+        """,  # noqa: S608 - constants
+        region,
+        most,
+    )
+    return [
+        Share(tuple(row["buckets"]), row["free"]) for row in rows if row["free"] < _WITHIN_REACH
+    ]
 
 
 async def add_sent(db: Queries, region: str, since: str, sent: dict[str, int], month: date) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 
+from roost.core.catalog import Catalog
 from roost.core.engine import EngineError
 from roost.core.planes import Engines
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
@@ -21,6 +22,7 @@ from roost.resources.object_storage import (
     usage_queries,
 )
 from roost.resources.object_storage.engine import OBJECT_PLANE, MadeBucket, ObjectEngine
+from roost.resources.object_storage.limits import STORED
 from roost.resources.object_storage.locks import resource_of
 from roost.store import Queries, Store
 
@@ -110,9 +112,11 @@ async def bring_key(db: Queries, queue: JobQueue, key_id: int) -> bool:
 async def count(run: Run[JobArgs]) -> Verdict:
     """Bytes sent, and what each bucket holds; the smallest first, so that large ones delay none."""
     now = run.clock.now()
+    most = run.get(Catalog).entries.limits.get(STORED.name, STORED.default)
     for region, engine in run.get(Engines).by_region(OBJECT_PLANE).items():
         try:
             await _count(run.store, region, engine, now)
+            await engine.set_shares(await usage_queries.shares(run.store, region, most))
         except EngineError as error:
             _log.warning("object_storage_not_counted", region=region, reason=str(error))
     return next_step()

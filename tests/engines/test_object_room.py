@@ -1,0 +1,125 @@
+"""What is not stored: what the host's disk, or the limit of an account, has no room for."""
+
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from roost.engines.gateway.faults import S3Error
+from roost.engines.gateway.room import Room
+from roost.engines.gateway.room import Share as Part
+from roost.engines.seaweedfs.own import OwnObjects
+from roost.engines.seaweedfs.server import Server
+from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySpec, Share
+from tests.support.s3 import S3Client, client_of
+
+LABELS = ("photos", "films", "others")
+SPECS = [BucketSpec(label, f"{n}-20300131", "private", False) for n, label in enumerate(LABELS, 1)]
+GRANTS = tuple(BucketGrant(label, True) for label in LABELS)
+KEY = KeySpec("key-1", "A" * 20, "s" * 40, GRANTS)
+MB = 1_000_000
+
+
+def test_what_is_being_put_counts(tmp_path: Path) -> None:
+    """Of two at once that would be too much together one is refused; what fails is given back."""
+    room = Room(tmp_path, 0)
+    room.set_shares([Part(("a", "b"), 10)])
+    with room.taken("a", 6):
+        with pytest.raises(S3Error, match="QuotaExceeded"), room.taken("b", 5):
+            pass
+        with pytest.raises(KeyError), room.taken("b", 4):
+            raise KeyError
+        with room.taken("b", 4), room.taken("c", 1000):
+            pass
+    with pytest.raises(S3Error, match="QuotaExceeded"):
+        room.check("b", 1)
+
+
+def test_a_count_says_what_was_put_before_it_began(tmp_path: Path) -> None:
+    room = Room(tmp_path, 0)
+    room.set_shares([Part(("a", "b"), 10)])
+    with room.taken("a", 4), room.taken("b", 1):
+        pass
+    room.count_begins("a")
+    with room.taken("a", 2):
+        pass
+    room.set_shares([Part(("a", "b"), 6)])
+    with room.taken("a", 3):
+        pass
+    with pytest.raises(S3Error):
+        room.check("a", 1)
+
+
+def test_a_disk_keeps_what_it_shall(tmp_path: Path) -> None:
+    room = Room(tmp_path, shutil.disk_usage(tmp_path).free - 100 * MB)
+    room.check("a", 20 * MB)
+    with room.taken("a", 60 * MB), pytest.raises(S3Error) as raised:
+        room.check("b", 60 * MB)
+    assert (raised.value.status, raised.value.code) == (507, "InsufficientStorage")
+    assert not room.is_full
+
+
+async def code_of(client: S3Client, method: str, path: str, **more: object) -> tuple[int, str]:
+    status, body = await client.send(method, path, **more)  # type: ignore[arg-type]
+    return status, body.decode(errors="replace").partition("<Code>")[2].partition("</Code>")[0]
+
+
+async def counted(engine: OwnObjects, left: int) -> None:
+    for label in ("photos", "films"):
+        await engine.usage(label)
+    await engine.set_shares([Share(("photos", "films"), left)])
+
+
+@pytest.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[OwnObjects]:
+    engine = OwnObjects(Server(tmp_path / "one"))
+    for each in SPECS:
+        await engine.put_bucket(each)
+    await engine.put_key(KEY)
+    yield engine
+    await engine.shut_down()
+
+
+@pytest.mark.seaweedfs
+async def test_a_limit_holds_for_all_ways_to_store(engine: OwnObjects) -> None:
+    """In all buckets of the account together; another account's are not touched."""
+    copied = {"x-amz-copy-source": "photos/a"}
+    async with client_of(await engine.endpoint(), KEY) as client:
+        assert await client.status("PUT", "photos/a", bytes(2 * MB)) == 200
+        begun = (await client.send("POST", "films/parts?uploads"))[1].decode()
+        upload = begun.partition("<UploadId>")[2].partition("</UploadId>")[0]
+        part = f"films/parts?partNumber=1&uploadId={upload}"
+        await counted(engine, 3 * MB)
+        assert await client.status("PUT", "films/b", bytes(2 * MB)) == 200
+        exceeded = (403, "QuotaExceeded")
+        assert await code_of(client, "PUT", "photos/c", body=bytes(2 * MB)) == exceeded
+        assert await code_of(client, "PUT", "films/c", headers=copied) == exceeded
+        assert await code_of(client, "PUT", part, body=bytes(2 * MB)) == exceeded
+        assert await code_of(client, "PUT", part, headers=copied) == exceeded
+        ranged = {**copied, "x-amz-copy-source-range": f"bytes=0-{MB // 2}"}
+        assert await client.status("PUT", part, headers=ranged) == 200
+        assert await client.status("PUT", "others/c", bytes(2 * MB)) == 200
+        assert await client.status("GET", "photos/a") == 200
+        assert await client.status("DELETE", "photos/a") == 204
+        await counted(engine, -1)
+        assert await code_of(client, "POST", "films/more?uploads") == exceeded
+        assert await code_of(client, "PUT", "films/empty") == exceeded
+        await engine.set_shares([])
+        assert await client.status("PUT", "photos/c", bytes(2 * MB)) == 200
+
+
+@pytest.mark.seaweedfs
+async def test_a_full_disk_stores_nothing_more(engine: OwnObjects, tmp_path: Path) -> None:
+    """The operator's setting holds from the next start of Roost; reads and deletions go on."""
+    async with client_of(await engine.endpoint(), KEY) as client:
+        assert await client.status("PUT", "photos/a", b"x") == 200
+    full = OwnObjects(Server(tmp_path / "one", min_free=10**18))
+    async with client_of(await full.endpoint(), KEY) as client:
+        refused = (507, "InsufficientStorage")
+        assert await code_of(client, "PUT", "photos/b", body=b"x") == refused
+        assert await code_of(client, "POST", "photos/b?uploads") == refused
+        assert await client.send("GET", "photos/a") == (200, b"x")
+        assert await client.status("DELETE", "photos/a") == 204
+    health = await full.health()
+    assert (health.ok, health.detail) == (False, "Its disk is full: nothing more is stored")
