@@ -1,5 +1,6 @@
 """The `roost` command as an operator runs it: real processes with a state of their own."""
 
+import asyncio
 import json
 import os
 import ssl
@@ -9,9 +10,17 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import click
+
+from roost.app.down import take_down
+from roost.cli.options import read_served_settings
+from roost.errors import OperatorError
 
 Json = Any  # An answer as json.loads gives it.
 
@@ -42,6 +51,18 @@ def ran(*arguments: str | Path) -> str:
     done = roost(*arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def end_all(state: Path) -> None:
+    """What `roost down` does, whether it can or not, by this process: it has imported all that
+    another one would begin with, and the end of a test proves nothing."""
+
+    def work() -> None:
+        with suppress(click.ClickException, OperatorError):
+            asyncio.run(take_down(read_served_settings(state=state), lambda _: None))
+
+    with ThreadPoolExecutor(1) as thread:  # Which has no event loop yet.
+        thread.submit(work).result(_SECONDS)
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -111,7 +132,10 @@ class Server:
         self.process.wait()
         assert self.process.stdout is not None
         self.process.stdout.close()
-        roost("down", "--state", self.state, program=self.program)
+        if self.program == ROOST:
+            end_all(self.state)
+        else:
+            roost("down", "--state", self.state, program=self.program)
 
     def send(
         self, method: str, path: str, body: Json = None, token: str | None = None

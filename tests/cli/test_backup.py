@@ -25,7 +25,7 @@ from roost.settings import Settings
 from roost.store import migrate
 from roost.store.cluster import Cluster
 from roost.store.pool import connect
-from tests.cli.process import Json, Server, ran, roost, wait_until
+from tests.cli.process import Json, Server, end_all, ran, roost, wait_until
 from tests.cli.test_ticket import attach, get, post
 from tests.support import state_table
 from tests.support.databases import DATABASES, database_body
@@ -50,7 +50,7 @@ def states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Pa
     yield states
     for state in states:
         if state.exists():
-            roost("down", "--state", state)
+            end_all(state)
 
 
 def fill(server: Server, folder: Path) -> int:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import Server, roost
+from tests.cli.process import Server, end_all, roost
 
 LINODE = "linode: http://127.0.0.1:"
 
@@ -39,7 +39,7 @@ def test_a_catalogue_with_their_ids_is_refused(tmp_path: Path) -> None:
         assert done.returncode == 1
         assert "linode/debian12 is what roost/debian12 is called there" in done.stderr
     finally:
-        roost("down", "--state", tmp_path / "state")
+        end_all(tmp_path / "state")
 
 
 def test_several_listeners(tmp_path: Path) -> None:

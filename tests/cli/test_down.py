@@ -13,7 +13,7 @@ from roost.clock import Clock
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.store.cluster import Cluster
 from roost.store.pool import connect
-from tests.cli.process import Server, ran, roost, wait_until
+from tests.cli.process import Server, end_all, ran, roost, wait_until
 
 _STOPS = 2
 """However many there are, none is a crash: tests/api/test_power_watch.py counts them."""
@@ -24,7 +24,7 @@ def state(tmp_path: Path) -> Iterator[Path]:
     state = tmp_path / "state"
     yield state
     if state.exists():
-        roost("down", "--state", state)
+        end_all(state)
 
 
 def guests(state: Path, region: str = "us-lake") -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 from roost.engines.listeners import Listener
 from roost.engines.powerdns.backends import SqliteBackend
 from roost.engines.powerdns.prerequisites import check
-from tests.cli.process import Server, ran, roost, wait_until
+from tests.cli.process import Server, end_all, ran, wait_until
 from tests.engines.dns_harness import own_listener
 
 pytestmark = pytest.mark.powerdns
@@ -27,7 +27,7 @@ def state(tmp_path: Path) -> Iterator[Path]:
     state = tmp_path / "state"
     yield state
     if state.exists():
-        roost("down", "--state", state)
+        end_all(state)
 
 
 def _health(server: Server) -> str:

@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from roost.engines.listeners import free_tcp_port
-from tests.cli.process import ran, roost, wait_until
+from tests.cli.process import end_all, ran, wait_until
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = re.compile(r"\b(0\.0\.0\.0|127\.0\.0\.1):(\d+)")
@@ -103,7 +103,7 @@ def test_the_images_command_and_its_health_check(tmp_path: Path) -> None:
             with urllib.request.urlopen(url) as answer:
                 assert json.load(answer)["id"] == "g6-nanode-1"
     finally:
-        roost("down", "--state", tmp_path / "state")
+        end_all(tmp_path / "state")
 
 
 @pytest.fixture

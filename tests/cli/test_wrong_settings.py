@@ -7,14 +7,14 @@ import pytest
 
 from roost.store import migrate
 from roost.store.pool import connect
-from tests.cli.process import roost
+from tests.cli.process import end_all, roost
 
 
 def refused(state: Path) -> str:
     """What `roost serve` says that does not start."""
     listen = ("--listen", "127.0.0.1:0")
     done = roost("serve", "--state", state, "--engines", "simulated", *listen)
-    roost("down", "--state", state)
+    end_all(state)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     return done.stderr

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from roost.app.engines import bind_engines, keep_to_engines
+from roost.app.engines import bind_engines
+from roost.app.engines_in_use import keep_to_engines
 from roost.app.name_server import stop_dns
 from roost.app.served import stopped
 from roost.app.state import UnreachableError, open_store, refuse_unfinished

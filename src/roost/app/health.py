@@ -1,14 +1,13 @@
 """Whether this Roost can serve: store, workers, engines (`GET /healthz`)."""
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
 from time import monotonic
 
 from roost.app.roost import Roost
 from roost.core.engine import Health as EngineHealth
 from roost.core.engine import room_of
-from roost.core.hosts.holdings import Holdings, spelled
+from roost.core.hosts.holdings import Holdings, silent_hosts
 from roost.core.planes import Binding, Engine, ask_health
 from roost.errors import ShownError
 from roost.jobs.worker_queries import count_alive
@@ -62,11 +61,6 @@ async def _check_hosts(roost: Roost) -> list[str]:
         return silent_hosts(await roost.services.get(Holdings).silent(roost.store.reserved))
     except FAULTS:
         return []
-
-
-def silent_hosts(silent: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """A line for each, with what it has."""
-    return [f"host {name} is silent: it has {spelled(held)}" for name, held in silent.items()]
 
 
 async def _check_room(binding: Binding[InstanceEngine]) -> list[str]:

@@ -13,7 +13,8 @@ from prometheus_client import CollectorRegistry
 from roost.app.adoption import adopt_images
 from roost.app.dns import put_together
 from roost.app.engine_calls import EngineCalls
-from roost.app.engines import bind_engines, keep_to_engines
+from roost.app.engines import bind_engines
+from roost.app.engines_in_use import keep_to_engines
 from roost.app.first_start import ensure_admin
 from roost.app.groups import GROUPS
 from roost.app.host import join

@@ -19,7 +19,6 @@ from roost.cli.options import (
 )
 from roost.core.catalog import load
 from roost.engines.qemu.images.commands import ImageError
-from roost.engines.qemu.images.importing import import_image
 from roost.engines.qemu.images.published import PUBLISHED
 from roost.engines.qemu.images.store import ImageStore
 from roost.resources.images.imported_service import offer
@@ -89,6 +88,8 @@ async def _import(
     settings: Settings, source: str, image_id: str, label: str | None, checksum: str | None
 ) -> None:
     """An image that is not in the catalogue becomes public beside it."""
+    from roost.engines.qemu.images.importing import import_image  # With an HTTP client.
+
     listed = load(settings.catalog).find_image(image_id) is not None
     if listed and label is not None:
         raise click.BadParameter("the catalogue labels this image", param_hint="--label")

@@ -8,7 +8,7 @@ from typing import TypeVar
 import click
 from pydantic import TypeAdapter, ValidationError
 
-from roost.app.groups import GROUPS
+from roost.app.all_groups import all_groups
 from roost.app.lab.clock import clock_beside
 from roost.app.state import open_store
 from roost.app.support import attachments
@@ -151,7 +151,7 @@ def _write(
         settings = read_served_settings(state=state)
         async with open_store(settings) as store, store.transaction() as db:
             clock = await clock_beside(settings, db)
-            return await act(db, JobQueue(GROUPS.jobs, clock, EventListener(clock)))
+            return await act(db, JobQueue(all_groups().jobs, clock, EventListener(clock)))
 
     return _run(work())
 

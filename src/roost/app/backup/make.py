@@ -11,12 +11,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO
 
+from roost.app.all_groups import all_groups
 from roost.app.backup.archive import BackupError, Writer
 from roost.app.backup.disks import write_disks
 from roost.app.backup.manifest import ATTACHMENTS, CATALOG, DATABASE, KEY, TLS, TOKEN, Origin
 from roost.app.backup.moment import Moment, held
 from roost.app.backup.pieces import Pieces
-from roost.app.groups import GROUPS
 from roost.app.host import HOME
 from roost.core.engine import EngineError
 from roost.core.hosts.holdings import Holdings
@@ -191,7 +191,7 @@ async def _other_hosts(settings: Settings, origin: Origin, db: Connection) -> tu
     known."""
     if settings.database_url is None or origin.revision != migrate.head():
         return ()
-    counts = await Holdings(*GROUPS.holdings).counts(db)
+    counts = await Holdings(*all_groups().holdings).counts(db)
     return tuple(sorted(counts.keys() - {settings.host}))
 
 

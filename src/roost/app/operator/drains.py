@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from roost.app.groups import GROUPS
+from roost.app.all_groups import all_groups
 from roost.app.lab.clock import clock_beside
 from roost.app.operator import hosts
 from roost.clock import Clock
@@ -50,12 +50,13 @@ class _Mover:
     @classmethod
     async def of(cls, store: Store, settings: Settings) -> "_Mover":
         clock = await clock_beside(settings, store)
+        groups = all_groups()
         services = Services(
             await DISK.run(load, settings.catalog),
-            JobQueue(GROUPS.jobs, clock, EventListener(clock)),
-            Neighbours(GROUPS.neighbours),
-            *GROUPS.neighbours,
-            Promises(*GROUPS.promises),
+            JobQueue(groups.jobs, clock, EventListener(clock)),
+            Neighbours(groups.neighbours),
+            *groups.neighbours,
+            Promises(*groups.promises),
         )
         return cls(store, services, clock)
 

@@ -1,6 +1,6 @@
 """Jobs as the operator sees and stops them: by the transitions that workers use."""
 
-from roost.app.groups import GROUPS
+from roost.app.all_groups import all_groups
 from roost.app.terminal import Shown, fields
 from roost.clock import Clock
 from roost.core.events.log import EventListener
@@ -26,7 +26,7 @@ async def describe(db: Queries, job_id: int) -> Shown:
     found = await list_jobs(db, Wanted(job_id=job_id, limit=1))
     if not found:
         raise _no_job(job_id)
-    kind = next((each for each in GROUPS.jobs if each.name == found[0].kind), None)
+    kind = next((each for each in all_groups().jobs if each.name == found[0].kind), None)
     steps = [] if kind is None else [step.name for step in kind.steps]
     tries = None if kind is None else kind.retry_of(found[0].step).attempts
     return {**fields(found[0]), "attempts_at_most": tries, "steps": steps}
@@ -63,7 +63,7 @@ async def cancel(store: Store, clock: Clock, job_id: int) -> str:
 
 
 def _queue(clock: Clock) -> JobQueue:
-    return JobQueue(GROUPS.jobs, clock, EventListener(clock))
+    return JobQueue(all_groups().jobs, clock, EventListener(clock))
 
 
 async def _find(db: Queries, job_id: int) -> Job:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from roost.app.groups import GROUPS
+from roost.app.all_groups import all_groups
 from roost.app.operator import hosts
 from roost.app.operator.hosts import HostError
 from roost.clock import Clock
@@ -32,8 +32,6 @@ _POLL_SECONDS = 0.2
 _NAMED = 10
 """So many missing things are named."""
 _REASON = "The host {} is dead."
-
-_HOLDINGS = Holdings(*GROUPS.holdings)
 
 
 async def fence(store: Store, name: str, program: Path | None) -> None:
@@ -80,7 +78,7 @@ async def take_over(
             await queue.cancel(db, job_id, reason)
         await jobs.give(db, name, other)
         await hosts.retire(db, name)
-        return await _HOLDINGS.give(db, name, other)
+        return await _holdings().give(db, name, other)
 
     return await store.commit(work)
 
@@ -93,7 +91,7 @@ async def _check(db: Queries, name: str, other: str) -> None:
         raise HostError(f"host {name} is not fenced: its guests may run there")
     if taker is None or not taker.alive or taker.state == "fenced":
         raise HostError(f"host {other} has no worker that runs")
-    found = await _HOLDINGS.regions(db, name)
+    found = await _holdings().regions(db, name)
     if unserved := found.difference(await queries.serves(db, other)):
         raise HostError(f"host {other} does not serve {', '.join(sorted(unserved))}")
 
@@ -154,10 +152,14 @@ async def _power_off(program: Path, name: str) -> None:
         raise HostError(f"{program} {ending.how}: host {name} may run")
 
 
+def _holdings() -> Holdings:
+    return Holdings(*all_groups().holdings)
+
+
 def _services() -> Services:
-    clock = Clock()
+    clock, groups = Clock(), all_groups()
     return Services(
-        JobQueue(GROUPS.jobs, clock, EventListener(clock)),
-        Neighbours(GROUPS.neighbours),
-        *GROUPS.neighbours,
+        JobQueue(groups.jobs, clock, EventListener(clock)),
+        Neighbours(groups.neighbours),
+        *groups.neighbours,
     )

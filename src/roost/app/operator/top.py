@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from roost.app.groups import GROUPS
-from roost.app.health import silent_hosts
+from roost.app.all_groups import all_groups
 from roost.app.operator.scrape import Requests, Scrape, ScrapeError, requests_between, scrape
 from roost.app.served import is_served, last_served
 from roost.clock import Clock
-from roost.core.hosts.holdings import Holdings
+from roost.core.hosts.holdings import Holdings, silent_hosts
 from roost.jobs.listing_queries import BusyAccount, busiest
 from roost.jobs.upkeep_queries import Count, count, count_failed
 from roost.jobs.worker_queries import count_alive
@@ -121,7 +120,7 @@ class Watch:
             problems.append(str(error))
         try:
             rows = await _read(self._store, now, self._settings.job_lease)
-            problems += silent_hosts(await Holdings(*GROUPS.holdings).silent(self._store))
+            problems += silent_hosts(await Holdings(*all_groups().holdings).silent(self._store))
         except FAULTS as error:
             problems.append(f"the database does not answer: {type(error).__name__}")
         return Top(now, problems, rows, server)

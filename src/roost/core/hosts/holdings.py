@@ -77,3 +77,8 @@ class Holdings:
 def spelled(counts: Mapping[str, int]) -> str:
     """How many of what, for a person."""
     return ", ".join(f"{count} x {what}" for what, count in counts.items() if count) or "nothing"
+
+
+def silent_hosts(silent: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """A line for each, with what it has."""
+    return [f"host {name} is silent: it has {spelled(held)}" for name, held in silent.items()]
