@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -94,6 +95,60 @@ async def test_both_a_store_and_a_connection_run_queries(store: Store) -> None:
         await connection.execute(INSERT, "a", "1")
         assert await count(connection) == 1
     assert await count(store) == 1
+
+
+async def read(connection: Connection) -> None:
+    assert await connection.fetchval("show transaction_isolation") == "read committed"
+
+
+async def ask_simply(connection: Connection) -> None:
+    await connection.execute("select 1")
+
+
+async def copy(connection: Connection) -> None:
+    await connection.copy_records_to_table("setting", columns=("key", "value"), records=[])
+
+
+async def do_nothing(connection: Connection) -> None:
+    pass
+
+
+@pytest.mark.parametrize("first", [read, ask_simply, copy, do_nothing])
+async def test_a_transaction_begins_with_its_first_statement(
+    store: Store, first: Callable[[Connection], Awaitable[None]]
+) -> None:
+    async def write(name: str, number: str) -> None:
+        async with store.transaction() as connection:
+            await first(connection)
+            await connection.execute(INSERT, name, "1")
+            await connection.fetchval("select 1 / $1::text::int", number)
+
+    for number in range(2):  # The second time with statements that are prepared.
+        await write(f"kept {number}", "1")
+        with pytest.raises(asyncpg.DivisionByZeroError):
+            await write(f"lost {number}", "0")
+        async with store.transaction() as connection:
+            await first(connection)
+    assert store.pool.used == 0
+    keys = await store.fetch("select key from setting order by key")
+    assert [row["key"] for row in keys] == ["kept 0", "kept 1"]
+
+
+async def test_a_statement_goes_on_after_a_change_of_its_table(store: Store) -> None:
+    """A prepared one is prepared anew; within a transaction it fails, and the next one goes on."""
+    await store.execute("create table changed (id int)")
+    query = "select * from changed"
+    try:
+        await store.fetch(query)
+        await store.execute("insert into changed values (1)")
+        await store.execute("alter table changed add column more int default 2")
+        assert [tuple(row) for row in await store.fetch(query)] == [(1, 2)]
+        await store.execute("alter table changed drop column more")
+        with pytest.raises(asyncpg.InvalidCachedStatementError):
+            await store.commit(lambda connection: connection.fetch(query))
+        assert [tuple(row) for row in await store.fetch(query)] == [(1,)]
+    finally:
+        await store.execute("drop table changed")
 
 
 async def test_releasing_a_connection_costs_no_round_trip(store: Store) -> None:
@@ -218,6 +273,7 @@ async def test_a_share_has_connections_of_its_own(database_url: str) -> None:
 async def linger(store: Store) -> None:
     """Pause in a transaction until the server has had enough."""
     async with store.transaction() as connection:
+        await connection.execute("select 1")
         async with asyncio.timeout(10):
             while not connection.is_closed():
                 await asyncio.sleep(0.01)

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from roost.store import migrate
 from roost.store.cluster import SETTINGS, Cluster, bundled_programs
-from roost.store.pool import Connection, connect
+from roost.store.connection import Connection
+from roost.store.pool import connect
 
 DEBIAN_FOLDER = Path("/usr/lib/postgresql")
 

@@ -1,6 +1,7 @@
 """PostgreSQL: connections, transactions, notifications, migrations, a server of our own."""
 
-from roost.store.pool import FAULTS, Connection, Share
+from roost.store.connection import Connection
+from roost.store.pool import FAULTS, Share
 from roost.store.queries import Queries, notify
 from roost.store.store import Store
 

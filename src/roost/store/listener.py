@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import structlog
 
-from roost.store.pool import FAULTS, Connection, connect
+from roost.store.connection import Connection
+from roost.store.pool import FAULTS, connect
 
 Callback = Callable[[str], None]
 

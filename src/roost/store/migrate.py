@@ -9,7 +9,8 @@ back is a backup.
 from pathlib import Path
 
 from roost.errors import OperatorError
-from roost.store.pool import Connection, connect
+from roost.store.connection import Connection
+from roost.store.pool import connect
 
 VERSIONS = Path(__file__).parent / "migrations" / "versions"
 

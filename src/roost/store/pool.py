@@ -4,13 +4,11 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TypeAlias
 
 import asyncpg
 import structlog
-from asyncpg import Record
 
-Connection: TypeAlias = "asyncpg.Connection[Record]"
+from roost.store.connection import Connection
 
 FAULTS = (
     OSError,
@@ -70,7 +68,12 @@ class Share:
 
 async def connect(dsn: str, settings: Mapping[str, str] = _SERVER_SETTINGS) -> Connection:
     """One connection outside every pool; the caller closes it."""
-    return await asyncpg.connect(dsn, server_settings=dict(settings), timeout=_CONNECT_SECONDS)
+    return await asyncpg.connect(
+        dsn,
+        server_settings=dict(settings),
+        timeout=_CONNECT_SECONDS,
+        connection_class=Connection,
+    )
 
 
 class Pool:
@@ -210,11 +213,7 @@ class Transaction:
 
     async def __aenter__(self) -> Connection:
         connection = self._connection = await self._lease.__aenter__()
-        try:
-            await connection.execute("begin isolation level read committed")
-        except BaseException as error:
-            await self._lease.__aexit__(type(error), error, error.__traceback__)
-            raise
+        connection.begin()
         return connection
 
     async def __aexit__(

@@ -14,9 +14,10 @@ from asyncpg import (
 )
 
 from roost.settings import Settings
+from roost.store.connection import Connection
 from roost.store.embedded import EmbeddedServer
 from roost.store.listener import Callback, Listener
-from roost.store.pool import Connection, Pool, Share, Transaction
+from roost.store.pool import Pool, Share, Transaction
 from roost.store.queries import notify
 from roost.store.template import prepared
 
