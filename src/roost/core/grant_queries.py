@@ -1,6 +1,7 @@
 """SQL of grants: what restricted users may do with which entity."""
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Literal
 
 from roost.store import Queries
@@ -8,6 +9,9 @@ from roost.store.paging import Listing
 from roost.store.query import query
 
 Permission = Literal["read_only", "read_write"]
+
+_REMEMBERED = 256
+"""Listings: each has two or three as restricted users see it."""
 
 
 @query("""
@@ -95,6 +99,7 @@ def granted_sql(kind: str, entity_id: str, grantee: str) -> str:
         """
 
 
+@lru_cache(_REMEMBERED)
 def only_granted(listing: Listing, user_position: int) -> Listing:
     """The listing as a restricted user sees it; `$user_position` is the user's id."""
     if listing.granted is None:

@@ -8,6 +8,7 @@ are found first and its records made afterwards; past the middle the keys are re
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import orjson
 from asyncpg import QueryCanceledError, Record
@@ -36,9 +37,11 @@ LIST_SECONDS = 5.0
 
 _ABSURD = 2**64
 _BEYOND = 2**62
+_REMEMBERED = 512
+"""Statements, of some thousand characters each."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Listing:
     """How a collection is read; every part is SQL in terms of `source`."""
 
@@ -92,6 +95,9 @@ class Selection:
     limit: int | None = None
 
 
+_EVERYTHING = Selection()
+
+
 async def fetch_page(
     db: Queries,
     listing: Listing,
@@ -105,17 +111,41 @@ async def fetch_page(
     ApiError 404 for a page after the last one; an absurd page (above 2^64 / page_size) is the
     last one (reference, Pagination). ApiError 400 when a filter takes more than 5 seconds.
     """
-    statement = ListStatement(listing, scope, selection)
     if page * page_size > _ABSURD:
+        statement = ListStatement(listing, scope, selection)
         counted = await _fetch(db, statement.count(), statement.arguments, selection)
         page = _pages(counted["count"], page_size)
-    sql, arguments = statement.page(min((page - 1) * page_size, _BEYOND), page_size)
+    offset = min((page - 1) * page_size, _BEYOND)
+    sql, arguments = _of_page(listing, scope, selection, offset, page_size)
     row = await _fetch(db, sql, arguments, selection)
     results, data = row["results"], row["data"] or ""
     pages = _pages(results, page_size)
     if page > pages:
         raise not_found()
     return f'{{"data":[{data}],"page":{page},"pages":{pages},"results":{results}}}'.encode()
+
+
+def _of_page(
+    listing: Listing, scope: tuple[object, ...], selection: Selection, offset: int, size: int
+) -> tuple[str, Sequence[object]]:
+    """Most callers want the first page of all, whose SQL is put together once."""
+    if offset or selection != _EVERYTHING:
+        return ListStatement(listing, scope, selection).page(offset, size)
+    return _first_page(listing, len(scope), size), (*scope, 0) if listing.gathered else scope
+
+
+@lru_cache(_REMEMBERED)
+def _first_page(listing: Listing, parameters: int, size: int) -> str:
+    return ListStatement(listing, (None,) * parameters, _EVERYTHING).page(0, size)[0]
+
+
+@lru_cache(_REMEMBERED)
+def _one_record(listing: Listing, parameters: int) -> str:
+    """SQL of the record whose key is the parameter behind those of the scope."""
+    return (
+        f"select {listing.record_text} from {listing.source}"
+        f" where ({listing.scope}) and {listing.key} = ${parameters + 1}"
+    )
 
 
 async def _fetch(
@@ -135,12 +165,7 @@ async def fetch_record(
     db: Queries, listing: Listing, scope: tuple[object, ...], key: int | str
 ) -> bytes:
     """One record of a listing by its key; ApiError 404 when it is not there or out of scope."""
-    found = await db.fetchval(
-        f"select {listing.record_text} from {listing.source}"
-        f" where ({listing.scope}) and {listing.key} = ${len(scope) + 1}",
-        *scope,
-        key,
-    )
+    found = await db.fetchval(_one_record(listing, len(scope)), *scope, key)
     if found is None:
         raise not_found()
     return str(found).encode()
@@ -173,7 +198,7 @@ class ListStatement:
         self._listing = listing
         self._limit = selection.limit
         self._total = listing.total if selection.condition is None else None
-        self._parts = () if selection != Selection() else listing.parts
+        self._parts = () if selection != _EVERYTHING else listing.parts
         self.arguments: list[object] = list(scope)
         self._where = f"({listing.scope})"
         if selection.condition is not None:
