@@ -6,9 +6,9 @@ served in turn by account, and no account has more than three quarters at the sa
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from contextvars import ContextVar, Token
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -16,14 +16,20 @@ T = TypeVar("T")
 _ACCOUNT: ContextVar[int | None] = ContextVar("account", default=None)
 
 
-@contextmanager
-def on_behalf_of(account_id: int | None) -> Iterator[None]:
-    """What is asked for in here is the account's; None: the cloud's own work."""
-    token = _ACCOUNT.set(account_id)
-    try:
-        yield
-    finally:
-        _ACCOUNT.reset(token)
+class on_behalf_of:  # noqa: N801 - a block, as those of contextlib
+    """What is asked for in its block is the account's; None: the cloud's own work."""
+
+    __slots__ = ("_account", "_token")
+    _token: Token[int | None]
+
+    def __init__(self, account_id: int | None) -> None:
+        self._account = account_id
+
+    def __enter__(self) -> None:
+        self._token = _ACCOUNT.set(self._account)
+
+    def __exit__(self, *_: object) -> None:
+        _ACCOUNT.reset(self._token)
 
 
 def current_account() -> int | None:

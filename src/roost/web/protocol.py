@@ -6,16 +6,24 @@ Uvicorn's protocol knows none of them, and answers what it cannot read with plai
 import asyncio
 from asyncio.events import TimerHandle
 from functools import partial
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import httptools
 import orjson
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from roost.errors import ErrorBody
 from roost.web.connections import Connection, Connections
+from roost.web.cycle import Cycle
 from roost.web.headers import UNCACHED
 from roost.web.reply import Header
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGI3Application
 
 MAX_HEAD = 32 * 1024
 """Bytes of a request's line and headers together; of a chunked body's framing and trailers."""
@@ -129,6 +137,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self._meet_deadline()
         self._bounds.begin(self)
         super().on_headers_complete()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: "ASGI3Application") -> None:
+        cycle.__class__ = Cycle  # Uvicorn makes one of its own class.
+        super()._start_asgi_task(cycle, app)
 
     def on_body(self, body: bytes) -> None:
         self._unread = 0

@@ -20,6 +20,15 @@ def _too_many() -> ApiError:
     return ApiError(429, [Problem("Too many requests at once")], ((b"retry-after", b"1"),))
 
 
+class _ExpiredError(Exception):
+    """The wait for a turn has taken too long."""
+
+
+def _expire(waiter: "asyncio.Future[None]") -> None:
+    if not waiter.done():
+        waiter.set_exception(_ExpiredError())
+
+
 @dataclass(slots=True, eq=False)
 class _Group:
     """The requests of an account."""
@@ -65,20 +74,24 @@ class Turns:
         if self._may_run(group, user):
             _start(group, user)
             return
-        waiter = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        waiter = loop.create_future()
         group.waiting.append((user, waiter))
+        expiry = loop.call_later(WAIT_SECONDS, _expire, waiter)
         try:
-            async with asyncio.timeout(WAIT_SECONDS):
-                await waiter
+            await waiter
         except BaseException as error:
-            if waiter.cancelled():
+            expired = isinstance(error, _ExpiredError)
+            if expired or waiter.cancelled():
                 group.waiting.remove((user, waiter))
                 self._forget(account, group)
             else:  # It was given the turn in the same moment.
                 self.end(account, user)
-            if isinstance(error, TimeoutError):
+            if expired:
                 raise _too_many() from None
             raise
+        finally:
+            expiry.cancel()
 
     def end(self, account: int, user: int) -> None:
         group = self._groups[account]
