@@ -32,6 +32,8 @@ async def notes(db: Queries, job_id: int) -> list[str]:
 class NotingListener:
     """Notes what it is told, in the transaction in which it is told."""
 
+    ending = ", told as (insert into note (job_id, text) select id, 'finished' from saved)"
+
     async def enqueued(self, conn: Queries, job: Job) -> None:
         await note(conn, job.id, "enqueued")
 
@@ -44,9 +46,6 @@ class NotingListener:
 
     async def progressed(self, conn: Queries, job: Job) -> None:
         await note(conn, job.id, f"at {job.percent} %")
-
-    async def finished(self, conn: Queries, job: Job) -> None:
-        await note(conn, job.id, "finished")
 
     async def failed(self, conn: Queries, job: Job) -> None:
         await note(conn, job.id, f"{job.status}: {job.error}")

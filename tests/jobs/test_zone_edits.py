@@ -75,10 +75,11 @@ async def claimed(store: Store, queue: JobQueue) -> Job:
 async def end(store: Store, queue: JobQueue, job: Job, status: Literal["done", "failed"]) -> None:
     now = queue.clock.now()
     new = replace(job, status=status, error="planned", finished=now)
+    ending = queue.listener.ending if status == "done" else ""
     async with store.transaction() as db:
-        assert await lease_queries.save(db, job, new, _LEASE)
-        tell = queue.listener.finished if status == "done" else queue.listener.failed
-        await tell(db, new)
+        assert await lease_queries.save(db, job, new, _LEASE, ending)
+        if status == "failed":
+            await queue.listener.failed(db, new)
 
 
 async def statuses(store: Store) -> list[str]:

@@ -242,7 +242,8 @@ class Execution:
             if effects:
                 await self._apply_effect(conn, new)
             lease = self._env.settings.written_lease
-            if not await lease_queries.save(conn, self.job, new, lease):
+            ending = self._env.queue.listener.ending if new.status == "done" else ""
+            if not await lease_queries.save(conn, self.job, new, lease, ending):
                 raise _StaleError
             await self._notify(conn, new)
 
@@ -258,7 +259,8 @@ class Execution:
 
     def _is_alone(self, new: Job) -> bool:
         """Whether only the job's row changes: a statement alone is a transaction of its own."""
-        if new.event_id is not None and (new.finished or new.error != self.job.error):
+        failed = new.status in ("failed", "cancelled")
+        if new.event_id is not None and (failed or new.error != self.job.error):
             return False
         effect = self._kind.on_done if new.status == "done" else self._kind.on_failed
         return new.finished is None or effect is None
@@ -276,8 +278,6 @@ class Execution:
             return
         if new.error != self.job.error:
             await listener.retried(conn, new)
-        if new.status == "done":
-            await listener.finished(conn, new)
 
     def _count(self) -> None:
         metrics = self._env.metrics

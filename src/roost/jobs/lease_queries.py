@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import TypeAlias
 
 from roost.jobs.fairness import Candidate, Line
@@ -149,8 +150,7 @@ async def postpone(db: Queries, job_id: int, until: datetime) -> None:
     )
 
 
-_SAVE = Statement(
-    """
+_SAVE = """
     with saved as (
         update job set status = :status, phase = :phase, step = :step, attempt = :attempt,
             results = :results, error = :error, undo_error = :undo_error, run_at = :run_at,
@@ -170,18 +170,24 @@ _SAVE = Statement(
     ), handed as (
         select pg_notify(:ready, '') from saved where :host::text <> :former_host::text
     )
+    {ending}
     select id, (select count(*) from handed) from saved
-    """
-)
+"""
 
 
-async def save(db: Queries, old: Job, new: Job, lease: float) -> bool:
+@cache
+def _save(ending: str) -> Statement:
+    return Statement(_SAVE.format(ending=ending))
+
+
+async def save(db: Queries, old: Job, new: Job, lease: float, ending: str = "") -> bool:
     """Write what a worker made of its job; at its end the next one of its resource may begin.
 
-    False when the job has changed or is not the worker's own.
+    `ending` is what a listener adds (`JobListener.ending`). False when the job has changed or is
+    not the worker's own.
     """
     saved = await db.fetchval(
-        *_SAVE.of(
+        *_save(ending).of(
             new,
             id=old.id,
             owner=old.owner,

@@ -22,7 +22,11 @@ class JobListener(Protocol):
     async def progressed(self, conn: Queries, job: Job) -> None:
         """`job.percent` has changed."""
 
-    async def finished(self, conn: Queries, job: Job) -> None: ...
+    @property
+    def ending(self) -> str:
+        """What follows when a job has gone well, in the statement that saves its end: parts of a
+        WITH, each with a comma before it, that do nothing where `saved` has no row. The job's
+        columns are named parameters (`:event_id`); "" where nothing follows."""
 
     async def failed(self, conn: Queries, job: Job) -> None:
         """The job ended `failed` or `cancelled`; `job.error` is the reason."""
@@ -30,6 +34,8 @@ class JobListener(Protocol):
 
 class NullListener:
     """Tells nobody."""
+
+    ending = ""
 
     async def enqueued(self, conn: Queries, job: Job) -> None:
         pass
@@ -41,9 +47,6 @@ class NullListener:
         pass
 
     async def progressed(self, conn: Queries, job: Job) -> None:
-        pass
-
-    async def finished(self, conn: Queries, job: Job) -> None:
         pass
 
     async def failed(self, conn: Queries, job: Job) -> None:

@@ -100,6 +100,8 @@ def _row(by: Starter, event: Event, status: queries.FirstStatus) -> queries.NewE
 class EventListener:
     """A JobListener: the event of a job shows how far the job is."""
 
+    ending = queries.FINISH
+
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
@@ -118,10 +120,6 @@ class EventListener:
     async def progressed(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
             await queries.progress(conn, job.event_id, job.percent, self._clock.now())
-
-    async def finished(self, conn: Queries, job: Job) -> None:
-        if job.event_id is not None:
-            await queries.finish(conn, job.event_id, job.id, self._clock.now())
 
     async def failed(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:

@@ -76,6 +76,19 @@ def with_job(new: NewEvent) -> EventInsert:
     return EventInsert(_WITH_JOB, new.values)
 
 
+FINISH = """
+    , ended as (
+        delete from job_event using saved where job_id = saved.id returning event_id
+    ), told as (
+        update event set status = 'finished', percent_complete = 100,
+            started = coalesce(event.started, :finished), ended = :finished,
+            rate = size / nullif(extract(epoch from :finished::timestamp - event.started), 0)
+        from saved
+        where event.id = any(array(select event_id from ended) || :event_id::bigint)
+    )
+"""
+"""The event of a job that has gone well, and those that have joined it (`JobListener.ending`)."""
+
 _ENDED = "any(array(select event_id from ended) || $1::bigint)"
 _END = "with ended as (delete from job_event where job_id = $2 returning event_id)"
 
@@ -112,21 +125,11 @@ async def explain(db: Queries, event_id: int, message: str) -> None: ...
 
 @query(f"""
     {_END}
-    update event set status = 'finished', percent_complete = 100,
-        started = coalesce(started, $3), ended = $3,
-        rate = size / nullif(extract(epoch from $3::timestamp - started), 0)
-    where id = {_ENDED}
-    """)
-async def finish(db: Queries, event_id: int, job_id: int, now: datetime) -> None:
-    """The event of a job, and those that have joined it; likewise below."""
-
-
-@query(f"""
-    {_END}
     update event set status = 'failed', message = $4,
         started = coalesce(started, $3), ended = $3 where id = {_ENDED}
     """)
-async def fail(db: Queries, event_id: int, job_id: int, now: datetime, message: str) -> None: ...
+async def fail(db: Queries, event_id: int, job_id: int, now: datetime, message: str) -> None:
+    """The event of a job, and those that have joined it."""
 
 
 async def count_since(
