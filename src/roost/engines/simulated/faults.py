@@ -127,22 +127,28 @@ class FaultPlan:
     ) -> tuple[float, float]:
         """How many seconds the operation takes, and how many have passed since it began, which is
         now if it has not; once its time has passed, the next call begins anew."""
-        now, name = time.time(), f"{operation} {key}"
 
         def look(documents: Documents) -> tuple[float, float]:
-            seconds = self._seconds(documents, operation)
-            seconds = seconds if at_most is None else min(seconds, at_most)
-            if not seconds:
-                return 0, 0
-            began = documents.read("begun", name)
-            passed = 0 if began is None else now - float(began)
-            if began is None:
-                documents.write("begun", name, str(now))
-            elif passed >= seconds:
-                documents.write("begun", name, None)
-            return seconds, passed
+            return self.clock(documents, operation, key, at_most)
 
         return await self._state.transact_few(look)
+
+    def clock(
+        self, documents: Documents, operation: str, key: str, at_most: float | None = None
+    ) -> tuple[float, float]:
+        """The same, within a transaction that commits."""
+        now, name = time.time(), f"{operation} {key}"
+        seconds = self._seconds(documents, operation)
+        seconds = seconds if at_most is None else min(seconds, at_most)
+        if not seconds:
+            return 0, 0
+        began = documents.read("begun", name)
+        passed = 0 if began is None else now - float(began)
+        if began is None:
+            documents.write("begun", name, str(now))
+        elif passed >= seconds:
+            documents.write("begun", name, None)
+        return seconds, passed
 
     def _seconds(self, documents: Documents, operation: str) -> float:
         planned = documents.read("latency", operation) or documents.read("latency", _ALL)

@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 from roost.core.engine import EngineError
 from roost.engines.simulated.faults import FaultPlan
 from roost.engines.simulated.state import Documents, StateFile
+from roost.waiting import NotYetError, is_leaving, stay
 
 Operation = Literal[
     "start",
@@ -102,6 +103,38 @@ class Plane:
         if isinstance(outcome, str):
             raise EngineError(outcome)
         return outcome[0]
+
+    async def perform(
+        self,
+        operation: Operation,
+        key: str,
+        begin: Callable[[Documents], bool],
+        end: Callable[[Documents], None],
+    ) -> None:
+        """An operation that takes its time: nothing where `begin` says that all is done, else `end`
+        when that has passed.
+
+        For a job each try is one transaction.
+        """
+        if not is_leaving():
+            if await self.begin(operation, begin):
+                await self.plan.wait(operation, key)
+                await self.transact(end)
+            return
+
+        def work(documents: Documents) -> tuple[float, float]:
+            if not begin(documents):
+                return 0, 0
+            seconds, passed = self.plan.clock(documents, operation, key)
+            if passed >= seconds:
+                end(documents)
+            return seconds, passed
+
+        seconds, passed = await self.begin(operation, work)
+        if passed < seconds:
+            raise NotYetError(seconds - passed)
+        if seconds:
+            stay()
 
     async def transact(self, work: Callable[[Documents], _Result]) -> _Result:
         """Of a few documents."""

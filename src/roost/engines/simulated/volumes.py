@@ -27,10 +27,12 @@ class SimulatedVolumes:
         self._plane = Plane(state_dir, latency)
 
     async def create(self, volume: VolumeSpec) -> None:
-        if await self._plane.begin("volume_create", lambda documents: _begin(documents, volume)):
-            return
-        await self._plane.plan.wait("volume_create", str(volume.id))
-        await self._plane.transact(lambda documents: _end(documents, volume, ""))
+        await self._plane.perform(
+            "volume_create",
+            str(volume.id),
+            lambda documents: not _begin(documents, volume),
+            lambda documents: _end(documents, volume, ""),
+        )
 
     async def copy(self, source_id: int, target: VolumeSpec, progress: Progress) -> None:
         def begin(documents: Documents) -> Volume | None:
@@ -49,22 +51,18 @@ class SimulatedVolumes:
         await self._plane.transact(lambda documents: _end(documents, target, content))
 
     async def resize(self, volume: VolumeSpec) -> None:
-        found = await self._plane.begin("volume_resize", lambda docs: _whole(docs, volume.id))
-        if found.size >= volume.size:
-            return
-        await self._plane.plan.wait("volume_resize", str(volume.id))
+        def is_smaller(documents: Documents) -> bool:
+            return _whole(documents, volume.id).size < volume.size
 
         def grow(documents: Documents) -> None:
             found = _whole(documents, volume.id)
             VOLUMES.put(documents, replace(found, size=max(found.size, volume.size)))
 
-        await self._plane.transact(grow)
+        await self._plane.perform("volume_resize", str(volume.id), is_smaller, grow)
 
     async def delete(self, volume_id: int) -> None:
-        await self._plane.fail_if_planned("volume_delete")
-        if await self._find(volume_id) is None:
-            return
-        await self._plane.plan.wait("volume_delete", str(volume_id))
+        def exists(documents: Documents) -> bool:
+            return VOLUMES.find(documents, volume_id) is not None
 
         def delete(documents: Documents) -> None:
             found = VOLUMES.find(documents, volume_id)
@@ -72,15 +70,11 @@ class SimulatedVolumes:
                 raise EngineError("The volume could not be deleted: an instance runs with it")
             VOLUMES.remove(documents, volume_id)
 
-        await self._plane.transact(delete)
+        await self._plane.perform("volume_delete", str(volume_id), exists, delete)
 
     async def plug(self, volume_id: int, label: str, compute_id: int) -> None:
         def look(documents: Documents) -> bool:
             return _to_plug(documents, volume_id, compute_id)
-
-        if not await self._plane.begin("volume_plug", look):
-            return
-        await self._plane.plan.wait("volume_plug", str(volume_id))
 
         def plug(documents: Documents) -> None:
             if not _to_plug(documents, volume_id, compute_id):
@@ -90,7 +84,7 @@ class SimulatedVolumes:
             if guest := GUESTS.find(documents, compute_id):
                 GUESTS.put(documents, replace(guest, volumes=(*guest.volumes, volume_id)))
 
-        await self._plane.transact(plug)
+        await self._plane.perform("volume_plug", str(volume_id), look, plug)
 
     async def unplug(self, volume_id: int, compute_id: int) -> None:
         await self._plane.fail_if_planned("volume_unplug")
