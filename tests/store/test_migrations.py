@@ -11,7 +11,8 @@ import asyncpg
 import pytest
 
 from roost.store import migrate
-from roost.store.pool import Connection, connect
+from roost.store.connection import Connection
+from roost.store.pool import connect
 from tests.support.database import DatabaseServer, programs
 from tests.support.former import export, has_history
 from tests.support.schema import describe
