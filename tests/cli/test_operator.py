@@ -73,6 +73,7 @@ def test_instances_are_found(server: Server, compute_id: int) -> None:
     seen = server.send("GET", f"/compute/instances/{compute_id}")[1]
     for key in ("label", "region", "status", "ipv4", "type", "image", "ipv6"):
         assert row[key] == seen[key]
+    assert row["host"] == "main"
     account = str(row["account_id"])
     for option, value, other in (
         ("--label", row["label"][:10].upper(), "no-such"),
