@@ -1,7 +1,8 @@
 """Clouds in use of earlier revisions: restored, upgraded, whole, and shown as they were.
 
 They are kept in `tests/kept`, whose `make.py` says how one is made. No worker runs beside them, as
-it would do at once all that has become due since.
+it would do at once all that has become due since; what it would bring to engines that are to have
+more than in the former version, `roost fsck --repair` brings.
 """
 
 import json
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import Json, Server, ran
+from tests.cli.process import Json, Server, ran, roost
 from tests.kept.make import ENVIRONMENT, FOLDER
 
 GROW = {"balance_uninvoiced"}
@@ -21,8 +22,10 @@ def test_a_kept_cloud(revision: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
     state = tmp_path / "state"
-    said = ran("restore", "--state", state, FOLDER / f"{revision}.backup")
-    assert said.splitlines()[-1] == "fsck: clean"
+    restored = roost("restore", "--state", state, FOLDER / f"{revision}.backup")
+    assert "the database is loaded" in restored.stderr
+    roost("fsck", "--repair", "--state", state)
+    assert ran("fsck", "--state", state) == "fsck: clean"
 
     kept = json.loads((FOLDER / f"{revision}.json").read_text())
     server = Server.start(state, "--no-worker")
