@@ -273,6 +273,18 @@ async def test_urls_of_before_open_nothing(engine: ObjectEngine) -> None:
     assert await opens(engine, await engine.sign(replace(URL, mark=LATER)))
 
 
+async def test_what_is_made_again_is_open_at_once(engine: ObjectEngine) -> None:
+    """A bucket of the same label, and the same key."""
+    for number in range(10):
+        spec = replace(NEW, mark=f"{number}-20300131")
+        await engine.put_bucket(spec)
+        await engine.put_key(KEY)
+        await write(engine, "photos", "a")
+        await engine.delete_key(KEY.name)
+        await engine.close_bucket(spec)
+        await engine.purge_bucket("photos", spec.mark)
+
+
 async def test_uploads_that_are_not_complete_count_until_they_end(engine: ObjectEngine) -> None:
     await engine.put_bucket(PHOTOS)
     await engine.put_key(KEY)

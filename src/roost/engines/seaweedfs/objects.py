@@ -61,6 +61,8 @@ _CORS = (
 _KEY, _SIGNER = "key-", "sign-"
 """A key of a bucket's row, by which URLs are signed. Who has one of these could copy another object
 into what it writes, with headers that are not signed, but none of other buckets."""
+_NO_OBJECT = "roost.no-object"
+_FORBIDDEN = 403
 _PAGE = 1000
 _TRIES = 3
 _POLL_SECONDS = 0.02
@@ -98,11 +100,21 @@ class SeaweedObjects:
             await self._put_signer(bucket)
             await self.put_access(bucket)
             await self._put_cors(bucket)
+            await self._wait_until_open(bucket)
             # The S3 server writes what it remembers of a bucket, also of the one before.
             async with self._folders() as folders:
                 if await folders.has_mark(bucket):
                     return
         raise EngineError("The object storage does not make the bucket")
+
+    async def _wait_until_open(self, bucket: BucketSpec) -> None:
+        """The server remembers policies by names, and hears later than the filer that a bucket has
+        gone: the next one of its name would be as closed as the last was, for a moment."""
+        signer, deadline = await self._signer(bucket.mark), time.monotonic() + _KNOWN_SECONDS
+        while (await signer.ask("HEAD", f"{bucket.name}/{_NO_OBJECT}")).status == _FORBIDDEN:
+            if time.monotonic() > deadline:
+                raise EngineError("The object storage does not open the bucket")
+            await asyncio.sleep(_POLL_SECONDS)
 
     async def _put_cors(self, bucket: BucketSpec) -> None:
         s3 = await self._s3()

@@ -3,8 +3,8 @@
 It stores canned ACLs, but hardly obeys them.
 """
 
-import hashlib
 import json
+import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -80,9 +80,10 @@ def closed_policy(bucket: str) -> str:
 
 def with_probe(policy: str) -> tuple[str, str]:
     """A policy that besides lets a bucket be listed that nobody can make, and its name: another one
-    for each policy, so that the answer for it tells whether this very policy is in force."""
+    each time, so that the answer for it tells whether what is put now is in force, and not the same
+    policy as it was before it was deleted."""
     document = json.loads(policy)
-    name = f"roost.{hashlib.sha256(policy.encode()).hexdigest()[:32]}"
+    name = f"roost.{secrets.token_hex(16)}"
     document["Statement"].append(_statement(("s3:ListBucket",), [_arn(name)]))
     return json.dumps(document, ensure_ascii=False), name
 
