@@ -13,6 +13,7 @@ from roost.app.roost import Roost
 from roost.core import account_queries as accounts
 from roost.core.scopes import Scopes
 from roost.ids import new_uuid
+from roost.jobs.kinds import Retry
 from roost.resources.account import queries
 from roost.resources.tokens.service import issue_token
 from tests.api.dns_servers import ENGINES, Served, dns_roost, served_by
@@ -77,6 +78,12 @@ async def served(dns_running: tuple[str, RunningRoost]) -> AsyncIterator[Served]
     """A fresh account there."""
     async with served_by(*dns_running) as served:
         yield served
+
+
+@pytest.fixture
+def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails is tried again at once: for what becomes of it after the last attempt."""
+    monkeypatch.setattr(Retry, "delay", lambda _retry, _failures: 0.01)
 
 
 @dataclass(frozen=True, slots=True)

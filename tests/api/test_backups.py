@@ -143,6 +143,7 @@ async def test_a_snapshot_and_the_next_one(client: Client, roost: Roost) -> None
     assert (await client.send("GET", f"{path}/backups/{first['id']}")).status == 404
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_a_snapshot_that_fails_leaves_the_one_before(client: Client, roost: Roost) -> None:
     path = await enabled(client)
     good = await saved(client, path)
@@ -248,6 +249,7 @@ async def test_restore_beside_what_another_one_has(client: Client, roost: Roost)
     assert (await client.get(target))["status"] == "offline"
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_a_restore_that_fails(client: Client, roost: Roost) -> None:
     path, before = await roomy(client)
     await client.post(f"{path}/backups/enable")
@@ -308,6 +310,7 @@ async def test_an_instance_from_a_backup(client: Client, roost: Roost) -> None:
     assert (await client.get(quieter))["status"] == "offline"
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_an_instance_that_a_backup_does_not_make(client: Client, roost: Roost) -> None:
     path = await enabled(client)
     backup = await saved(client, path)
@@ -411,6 +414,7 @@ async def test_the_accounts_settings_go_before_the_body(client: Client) -> None:
 
 
 @pytest.mark.spec("B compute create backup successful")
+@pytest.mark.usefixtures("quick_retries")
 async def test_a_backup_that_failed_makes_no_instance(client: Client, roost: Roost) -> None:
     path = await enabled(client)
     async with failing(roost, "backup_save", "The host's disk is full"):

@@ -146,6 +146,7 @@ async def test_five_at_once(client: Client, roost: Roost) -> None:
     assert (await settled(client, int(path.rpartition("/")[2])))["status"] == "running"
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_a_clone_that_fails(client: Client, roost: Roost, account: Account) -> None:
     """Nothing of it stays."""
     path = await running(client)

@@ -105,6 +105,7 @@ async def test_a_fork_needs_a_grant_of_its_source(
     assert (await at_rest(restricted, made["id"]))["status"] == "active"
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_a_fork_that_fails_leaves_nothing(client: Client, roost: Roost) -> None:
     source = await made_database(client)
     await made_backup(client, source["id"])

@@ -266,6 +266,7 @@ async def test_an_allow_list_is_replaced(client: Client, roost: Roost) -> None:
     assert events.count(("database_update", "finished")) == 4
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_an_allow_list_that_cannot_be_in_force_is_as_before(
     client: Client, roost: Roost
 ) -> None:
@@ -392,6 +393,7 @@ async def test_making_one_needs_a_right(
     assert (await reader.send("GET", f"{DATABASES}/{row['id']}/backups")).status == 401
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_a_database_that_cannot_be_made_has_failed(client: Client, roost: Roost) -> None:
     async with planned(roost, "database_create"):
         row = await made_database(client)

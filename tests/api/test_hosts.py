@@ -265,6 +265,7 @@ async def started(pair: Pair, host: str, compute_id: int) -> str:
 
 
 @pytest.mark.parametrize("live", [True, False])
+@pytest.mark.usefixtures("quick_retries")
 async def test_an_instance_stays_where_the_other_host_does_not_take_it(
     live: bool, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:

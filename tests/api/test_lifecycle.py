@@ -101,6 +101,7 @@ async def test_rebuild_keeps_or_replaces_user_data(
     assert row["has_user_data"] is has
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_a_rebuild_that_fails_first(client: Client, roost: Roost) -> None:
     """The instance is what it was, and off."""
     path = await running(client, metadata={"user_data": "eA=="})
@@ -117,6 +118,7 @@ async def test_a_rebuild_that_fails_first(client: Client, roost: Roost) -> None:
     assert (await powered(client, path, "boot"))["status"] == "running"
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_a_rebuild_that_fails_last(client: Client, roost: Roost) -> None:
     """The next boot makes the new disks."""
     path = await running(client)
@@ -256,6 +258,7 @@ async def test_volumes_need_memory(client: Client) -> None:
     assert (answer.status, answer.problems) == (400, [(None, reason)])
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_a_resize_that_fails(client: Client, roost: Roost) -> None:
     """The instance runs again with its former plan."""
     path = await running(client)

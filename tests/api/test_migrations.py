@@ -151,6 +151,7 @@ async def test_a_plan_without_a_successor(client: Client) -> None:
 
 
 @pytest.mark.parametrize("operation", ["take", "volume_take"])
+@pytest.mark.usefixtures("quick_retries")
 async def test_what_cannot_go_stays_whole(
     client: Client, roost: Roost, operation: Operation
 ) -> None:

@@ -187,6 +187,7 @@ async def test_a_bucket_must_be_empty_to_be_deleted(client: Client, roost: Roost
     assert (await client.send("DELETE", path_of(row))).status == 404
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_a_deletion_that_fails_leaves_the_bucket(client: Client, roost: Roost) -> None:
     row = await made_bucket(client)
     async with planned(roost, "bucket_delete"):
@@ -294,6 +295,7 @@ async def test_an_upload_that_nobody_completes_counts_for_a_week(
     assert (counted["objects"], counted["size"]) == (0, 3)
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_what_no_engine_takes_is_brought_later(client: Client, roost: Roost) -> None:
     label = new_label()
     async with planned(roost, "bucket_put"):

@@ -195,6 +195,7 @@ async def test_an_account_sees_no_objects_of_others(client: Client, stranger: Cl
     assert (await stranger.send("DELETE", path)).status == 404
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_an_engine_that_fails_changes_nothing(client: Client, roost: Roost) -> None:
     bucket = await made_bucket(client)
     async with planned(roost, "bucket_put"):

@@ -12,6 +12,7 @@ from tests.support.instances import INSTANCES, made
 from tests.support.volumes import attached, failing, made_volume, plugged, slow
 
 
+@pytest.mark.usefixtures("quick_retries")
 async def test_one_that_fails_leaves_what_runs(client: Client, roost: Roost) -> None:
     path = await enabled(client)
     backup = await saved(client, path)
