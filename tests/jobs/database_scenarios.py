@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from roost.app.fsck import check_all
 from roost.core.engine import EngineError
 from roost.core.events import log
 from roost.jobs import Environment
@@ -19,6 +18,7 @@ from roost.resources.databases import (
     watch_jobs,
 )
 from roost.resources.databases.engine import Fork
+from roost.resources.databases.group import GROUP as DATABASES
 from roost.resources.databases.name_service import OWNER
 from roost.resources.databases.queries import DATABASE, resource_of
 from roost.resources.databases.records import DatabaseStatus
@@ -33,6 +33,7 @@ from roost.resources.databases.steps import (
 from roost.resources.domains.settings import Dns
 from tests.jobs.harness import Scenario
 from tests.support.database_stage import PASSWORD, DatabaseStage
+from tests.support.drift import differences
 from tests.support.resolving import answers, where
 from tests.support.stage import Stage
 
@@ -101,8 +102,7 @@ class DatabaseCase:
         return False
 
     async def _check_traces(self) -> None:
-        lines: list[str] = []
-        await check_all(self.databases.stage.roost, False, lines.append)
+        lines = await differences(self.databases.stage.roost, DATABASES)
         assert [line for line in lines if f"database {self.database_id} " in line] == []
 
 
@@ -137,9 +137,8 @@ class NamesCase:
 
     async def check_failed(self) -> None:
         """The next minute's job does what this one could not."""
-        lines: list[str] = []
-        await check_all(self.databases.stage.roost, True, lambda _line: None)
-        await check_all(self.databases.stage.roost, False, lines.append)
+        await differences(self.databases.stage.roost, DATABASES, repair=True)
+        lines = await differences(self.databases.stage.roost, DATABASES)
         assert [line for line in lines if "of databases" in line] == []
 
 

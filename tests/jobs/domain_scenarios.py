@@ -6,10 +6,10 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from roost.app.fsck import check_all
 from roost.app.roost import Roost
 from roost.clock import Clock
 from roost.core.events import log
+from roost.core.group import Group
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.jobs import Environment, JobKind
 from roost.resources.domains import jobs, queries, record_queries, rules
@@ -19,15 +19,18 @@ from roost.resources.domains.engine import (
     Soa,
     Zone,
 )
+from roost.resources.domains.group import GROUP as DOMAINS
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.domains.record_rules import Draft
 from roost.resources.domains.settings import Dns
 from roost.resources.domains.zone_rules import place
 from roost.resources.reverse_dns import jobs as reverse
 from roost.resources.reverse_dns import queries as reverse_queries
+from roost.resources.reverse_dns.group import GROUP as REVERSE_DNS
 from roost.resources.reverse_dns.service import OWNER
 from tests.jobs.compute_scenarios import finish_jobs
 from tests.jobs.harness import Scenario, ended, work_until
+from tests.support.drift import differences
 from tests.support.stage import Stage
 
 _NUMBERS = count()
@@ -68,11 +71,9 @@ async def add_record(roost: Roost, facts: DomainFacts, target: str = "192.0.2.1"
     await record_queries.insert(roost.store, facts.id, new, facts.serial + 1, now)
 
 
-async def drift(roost: Roost, text: str) -> list[str]:
+async def drift(roost: Roost, group: Group, text: str) -> list[str]:
     """What is not as it should be."""
-    lines: list[str] = []
-    await check_all(roost, False, lines.append)
-    return [line for line in lines if text in line]
+    return [line for line in await differences(roost, group) if text in line]
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class DomainCase:
     async def check_done(self) -> None:
         assert await self._event() == "finished"
         assert await self._records() == self.records
-        assert await drift(self.stage.roost, self.facts.zone) == []
+        assert await drift(self.stage.roost, DOMAINS, self.facts.zone) == []
         changes = "select count(*) from domain_change where domain_id = $1"
         assert await self.stage.roost.store.fetchval(changes, self.facts.id) == 0
 
@@ -99,10 +100,9 @@ class DomainCase:
         found = await queries.find_any(roost.store, self.facts.id)
         if found is not None:
             assert found.errors == "planned by the harness"
-        lines: list[str] = []
-        await check_all(roost, True, lines.append)
+        await differences(roost, DOMAINS, repair=True)
         await finish_jobs(self.stage)
-        assert await drift(roost, self.facts.zone) == []
+        assert await drift(roost, DOMAINS, self.facts.zone) == []
 
     async def _event(self) -> str | None:
         status: str | None = await self.stage.roost.store.fetchval(_EVENT, self.job_id)
@@ -182,7 +182,7 @@ async def _served(stage: Stage) -> DomainFacts:
     """A domain that the name server holds."""
     facts = await add_domain(stage.roost)
     await add_record(stage.roost, facts)
-    await check_all(stage.roost, True, lambda _line: None)
+    await differences(stage.roost, DOMAINS, repair=True)
     await finish_jobs(stage)
     found = await queries.find_any(stage.roost.store, facts.id)
     assert found is not None
@@ -228,12 +228,12 @@ class ReverseCase:
         assert "100.51.198.in-addr.arpa." in held
         assert "ip.roost.internal." in held
         assert {f"{zone}." for zone in await reverse_queries.zones(roost.store)} == held
-        assert await drift(roost, "reverse DNS") == []
+        assert await drift(roost, REVERSE_DNS, "reverse DNS") == []
 
     async def check_failed(self) -> None:
         """The next minute's job does what this one could not."""
-        await check_all(self.stage.roost, True, lambda _line: None)
-        assert await drift(self.stage.roost, "reverse DNS") == []
+        await differences(self.stage.roost, REVERSE_DNS, repair=True)
+        assert await drift(self.stage.roost, REVERSE_DNS, "reverse DNS") == []
 
     @property
     def _engine(self) -> SimulatedDomains:

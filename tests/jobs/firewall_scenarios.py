@@ -6,7 +6,6 @@ from functools import partial
 
 import orjson
 
-from roost.app.fsck import check_all
 from roost.core.events import log
 from roost.core.planes import Engines
 from roost.engines.simulated.firewalls import SimulatedFirewalls
@@ -16,10 +15,12 @@ from roost.jobs.kinds import JobArgs
 from roost.resources.firewalls import device_queries, queries, watch_jobs
 from roost.resources.firewalls.apply_service import put_in_force
 from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallState
+from roost.resources.firewalls.group import GROUP as FIREWALLS
 from roost.resources.firewalls.jobs import APPLY, APPLY_ON_HOST, HostArgs, start
 from roost.resources.firewalls.queries import NewFirewall
 from roost.resources.firewalls.records import FirewallStatus
 from tests.jobs.harness import Scenario
+from tests.support.drift import differences
 from tests.support.firewalls import rule, rules
 from tests.support.stage import REGION, Stage
 
@@ -52,8 +53,7 @@ class FirewallCase:
         return next((state for state in held if state.id == self.firewall_id), None)
 
     async def _found(self, *, repair: bool = False) -> list[str]:
-        lines: list[str] = []
-        await check_all(self.stage.roost, repair, lines.append)
+        lines = await differences(self.stage.roost, FIREWALLS, repair=repair)
         return [line for line in lines if f"firewall {self.firewall_id} " in line]
 
     async def _check_event(self, status: str) -> None:

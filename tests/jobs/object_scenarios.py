@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from roost.app.fsck import check_all
 from roost.core.events import log
 from roost.core.planes import Engines
 from roost.engines.simulated.objects import SimulatedObjects
@@ -22,10 +21,12 @@ from roost.resources.object_storage import (
     watch_jobs,
 )
 from roost.resources.object_storage.engine import OBJECT_PLANE
+from roost.resources.object_storage.group import GROUP as OBJECT_STORAGE
 from roost.resources.object_storage.key_queries import KeyFacts, NewKey
 from roost.resources.object_storage.queries import BucketFacts, NewBucket
 from roost.secrets import Box
 from tests.jobs.harness import Scenario
+from tests.support.drift import differences
 from tests.support.stage import REGION, Stage
 
 
@@ -52,8 +53,7 @@ class Setting:
         return await key_queries.find(self.stage.roost.store, self.key_id)
 
     async def found(self, *, repair: bool = False) -> list[str]:
-        lines: list[str] = []
-        await check_all(self.stage.roost, repair, lines.append)
+        lines = await differences(self.stage.roost, OBJECT_STORAGE, repair=repair)
         names = (f"bucket {self.label} ", f"key {self.key_id} ")
         return [line for line in lines if any(name in line for name in names)]
 
