@@ -39,7 +39,7 @@ async def measure() -> AsyncIterator[Result]:
         state = Path(directory)
         command = [machine.program("roost"), "serve", "--engines", "simulated"]
         command += ["--state", str(state), "--listen", "127.0.0.1:0"]
-        environment = {"ROOST_RATE_LIMIT_SCALE": "0"}
+        environment = {"ROOST_RATE_LIMIT_SCALE": "0", "ROOST_OBJECTS_MIN_FREE_GB": "0"}
         try:
             with machine.running(command, "roost ready", None, environment) as (pid, line):
                 async for result in _measure(state, pid, f"{line.partition('ready ')[2]}/v4/"):

@@ -3,7 +3,8 @@
 import base64
 import binascii
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote, unquote_plus
@@ -24,6 +25,10 @@ _ROW = re.compile(
     "<StorageClass>[^<]*</StorageClass><LastModified>([^<&]+)</LastModified></Contents>"
 )
 """Of an object as the server behind writes it."""
+
+
+_PLAIN = re.compile("[A-Za-z0-9/_.~*-]*")
+"""Of what a URL has as it is; a tenth of the time of `quote`."""
 
 
 class Found(NamedTuple):
@@ -47,16 +52,18 @@ async def page(
 ) -> Page:
     """At most so many that begin with the prefix and come after a name."""
     found = list[Found]()
-    async for each in _walk(upstream, bucket, prefix, after, delimiter, most):
-        if len(found) == most:
-            return Page(found, truncated=True)
-        found.append(each)
-    return Page(found, truncated=False)
+    async with aclosing(_walk(upstream, bucket, prefix, after, delimiter, most)) as parts:
+        async for part in parts:
+            found += part
+            if len(found) > most:
+                break
+    return Page(found[:most], truncated=len(found) > most)
 
 
 async def _walk(
     upstream: Upstream, bucket: Bucket, prefix: str, after: str, delimiter: str, most: int
-) -> AsyncIterator[Found]:
+) -> AsyncGenerator[list[Found], None]:
+    """What each question finds, until there is no more."""
     if after and delimiter and after.startswith(prefix):
         # A page that ended with what begins alike goes on after all of that.
         group = _group(after, prefix, delimiter)
@@ -66,18 +73,13 @@ async def _walk(
     seen, size, left = group if group == after else None, min(most + 1, _MOST_ROWS), most + 1
     while True:
         rows, more = await _rows(upstream, bucket, names.encoded(prefix), marker, size)
-        skipped, left = 0, left - len(rows)
-        for row in rows:
-            group = _group(row.name, prefix, delimiter)
-            if group is None:
-                seen = None
-                yield row
-            elif group != seen:
-                seen = group
-                if group.encode() > after.encode():
-                    yield Found(group, is_prefix=True)
-            else:
-                skipped += 1
+        part, left = rows, left - len(rows)
+        if delimiter:
+            part, seen, skipped = _grouped(rows, prefix, after, delimiter, seen)
+            size = _FEW if skipped > len(rows) // 2 else min(max(size * 4, 16), MOST)
+        else:
+            size = min(max(left, _FEW), MOST)
+        yield part
         if not more:
             return
         last = rows[-1].name
@@ -85,16 +87,30 @@ async def _walk(
             marker = names.after_all(seen)
         else:
             marker = names.encoded(last)
-        if not delimiter:
-            size = min(max(left, _FEW), MOST)
+
+
+def _grouped(
+    rows: list[Found], prefix: str, after: str, delimiter: str, seen: str | None
+) -> tuple[list[Found], str | None, int]:
+    """Objects, and what begins alike once; its last beginning, and how many rows were of one that
+    was there already."""
+    part, skipped = list[Found](), 0
+    for row in rows:
+        group = _group(row.name, prefix, delimiter)
+        if group is None:
+            seen = None
+            part.append(row)
+        elif group != seen:
+            seen = group
+            if group.encode() > after.encode():
+                part.append(Found(group, is_prefix=True))
         else:
-            size = _FEW if skipped > len(rows) // 2 else min(max(size * 4, 16), MOST)
+            skipped += 1
+    return part, seen, skipped
 
 
 def _group(name: str, prefix: str, delimiter: str) -> str | None:
     """What the name begins with up to the delimiter, where it has one after the prefix."""
-    if not delimiter:
-        return None
     place = name.find(delimiter, len(prefix))
     return None if place < 0 else name[: place + len(delimiter)]
 
@@ -155,7 +171,7 @@ def url_or_not(query: dict[str, str]) -> bool:
 
 
 def shown(name: str, as_url: bool) -> str:
-    return quote(name, safe="/-_.~*") if as_url else name
+    return quote(name, safe="/-_.~*") if as_url and not _PLAIN.fullmatch(name) else name
 
 
 async def answer(upstream: Upstream, bucket: Bucket, query: dict[str, str], owner: str) -> bytes:
