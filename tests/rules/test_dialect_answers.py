@@ -1,11 +1,12 @@
 """Answers of the Linode dialect: any that the API gives is the same when translated and back."""
 
+import os
 import re
 from collections.abc import Iterator
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.dialect import REGISTRY, Json, words_of
 
@@ -124,6 +125,7 @@ def keys_of(data: Json) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", sorted(REWRITES))
+@settings(max_examples=int(os.environ.get("ROOST_TEST_ANSWERS", "40")))
 @given(data=st.data())
 def test_answers_there_and_back(name: str, data: st.DataObject) -> None:
     endpoint = ENDPOINTS[name]
