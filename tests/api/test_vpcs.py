@@ -9,6 +9,7 @@ from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.packets import Arrival
 from roost.engines.simulated.segments import Port
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.network_engine import VpcLink
 from roost.resources.firewalls.engine import FIREWALL_PLANE
 from tests.api.conftest import Account, NewToken, NewUser
@@ -250,6 +251,34 @@ async def test_an_instance_in_a_vpc(client: Client, roost: Roost) -> None:
     assert (str(link.interface), str(link.gateway)) == ("10.0.1.2/24", "10.0.1.1")
     assert [str(each) for each in link.routes] == ["10.0.2.0/24"]
     assert (str(link.public), link.primary, spec.ipv4, spec.ipv6) == (public, True, (), None)
+
+
+@pytest.mark.spec("B interface ipv4 nat")
+async def test_a_nat_begins_with_a_start(client: Client, roost: Roost) -> None:
+    """A guest that runs goes on with its address, whatever its config says meanwhile."""
+    vpc = await made_vpc(client)
+    instance = await made(client)
+    config, path = await config_of(client, instance), path_of(instance)
+    await powered(client, path, "boot")
+    natted = [inside(vpc, ipv4={"nat_1_1": "any"})]
+    await client.put(config, {"interfaces": natted})
+    assert await drift(roost, f"instance {instance['id']} in region") == []
+    more = await client.post(f"{path}/ips", {"type": "ipv4", "public": True})
+    wanted = {instance["ipv4"][0], more["address"]}
+    await until(lambda: usable(roost, instance), lambda found: found == wanted)
+    await powered(client, path, "reboot")
+    spec = await Stage(roost).spec(instance["id"])
+    assert [str(each.public) for each in spec.links if isinstance(each, VpcLink)] == instance[
+        "ipv4"
+    ]
+    assert await drift(roost, f"instance {instance['id']} in region") == []
+
+
+async def usable(roost: Roost, instance: Json) -> set[str]:
+    """The IPv4 addresses from which a guest may send to the outside."""
+    engine = roost.services.get(Engines).of(INSTANCE_PLANE, "us-lake")
+    held = (await engine.addresses.list())[instance["id"]]
+    return set() if held is None else {str(each) for each in held.ipv4}
 
 
 @pytest.mark.spec("B networking 1 interfaces")

@@ -96,7 +96,7 @@ def is_lost(case: _Case) -> bool:
 
 
 def _difference(rows: _Rows, running: Mapping[int, GuestAddresses | None]) -> str | None:
-    wanted, key = rows.wanted.addresses, rows.facts.id
+    key = rows.facts.id
     if rows.wanted.leaving:
         return "may still use addresses that it has lost"
     if key not in running:
@@ -104,6 +104,7 @@ def _difference(rows: _Rows, running: Mapping[int, GuestAddresses | None]) -> st
     held = running[key]
     if held is None:
         return _LOST
+    wanted = rows.wanted.beside(held)
     if held == wanted or not held.has_any:
         return None
     return f"uses {_words(held)} instead of {_words(wanted)}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Interface
 
 from roost.core import account_queries as accounts
-from roost.core.addresses import queries as addresses
+from roost.core.addresses import queries as address_rows
 from roost.core.addresses import range_queries, share_queries
 from roost.core.catalog import Catalog
 from roost.core.instance_queries import InstanceFacts
@@ -28,7 +28,15 @@ class Wanted:
     """What a guest is to have, and the ids of the rows that say what it has to let go of."""
 
     addresses: GuestAddresses
+    natted: frozenset[IPv4Address]
+    """Its own that stand for addresses in VPCs, by any of its configs."""
     leaving: frozenset[int]
+
+    def beside(self, held: GuestAddresses | None) -> GuestAddresses:
+        """What the guest is to have that has this by now. A NAT of a config that has changed since
+        its start begins with the next one: until then it goes on with the address itself."""
+        kept = frozenset[IPv4Address]() if held is None else self.natted & held.ipv4
+        return replace(self.addresses, ipv4=self.addresses.ipv4 | kept)
 
 
 async def wanted(db: Queries, services: Services, facts: InstanceFacts) -> Wanted:
@@ -43,27 +51,29 @@ async def all_wanted(
     ids = [facts.id for facts in instances]
     leaving = await share_queries.leaving(db, ids)
     natted = await services.get(InstanceVpcs).natted(db, ids)
-    held = await addresses.held_by_all(db, ids)
+    held = await address_rows.held_by_all(db, ids)
     shared = await share_queries.shared_with(db, ids)
     ranges = await range_queries.used_by(db, ids)
     opened = await accounts.created(db, {facts.account_id for facts in instances})
     restricts_mail = services.get(Catalog).restricts_mail
+    own = {each: frozenset(map(IPv4Address, held.get(each, ()))) for each in ids}
+    inside = {
+        each: frozenset(address for address in own[each] if (each, str(address)) in natted)
+        for each in ids
+    }
     return {
         facts.id: Wanted(
             GuestAddresses(
                 id=facts.id,
                 mac=rules.mac_address(facts.id),
-                ipv4=frozenset(
-                    IPv4Address(address)
-                    for address in held.get(facts.id, ())
-                    if (facts.id, address) not in natted
-                ),
+                ipv4=own[facts.id] - inside[facts.id],
                 shared=frozenset(map(IPv4Address, shared.get(facts.id, ()))),
                 ipv6=IPv6Interface(facts.ipv6).ip if facts.ipv6 else None,
                 mail_restricted=restricts_mail(opened[facts.account_id]),
                 ranges=ranges.own(facts.id),
                 shared_ranges=ranges.shared(facts.id),
             ),
+            inside[facts.id],
             frozenset(leaving.get(facts.id, ())),
         )
         for facts in instances
@@ -82,11 +92,12 @@ async def bring(db: Queries, services: Services, facts: InstanceFacts) -> frozen
         running = await engine.list()
         held = running.get(facts.id)
         attached = facts.id in running and (held is None or held.has_any)
+        addresses = found.beside(held)
         if attached:
-            await engine.set(_common(found.addresses, held))
+            await engine.set(_common(addresses, held))
         await services.get(Neighbours).settle(db, services, facts.id)
         if attached:
-            await engine.set(found.addresses)
+            await engine.set(addresses)
         done, found = found, await wanted(db, services, facts)
     return found.leaving
 
