@@ -22,6 +22,7 @@ from tests.e2e.checks import SETTLE_SECONDS
 from tests.e2e.cloud import Cloud
 from tests.e2e.local_catalog import REGION
 from tests.e2e.worker_hosts import WorkerHost, guests_of, two_workers
+from tests.engines.pinger import Pinger
 from tests.engines.segment import Segment, answer_for, leave_to_others
 from tests.engines.shell import Shell, make_shell
 from tests.support.client import Client, Json, until
@@ -137,6 +138,19 @@ async def scene(
         for guest in scene.guests:
             answer_for(scene.place(guest)[0].network, guest["ipv4"][0])
         yield scene
+
+
+async def test_each_host_itself_reaches_all(scene: Scene) -> None:
+    """From an address to which guests of the other one have a way back."""
+    assert scene.place(scene.guests[0])[0] != scene.place(scene.guests[1])[0]
+    for host in scene.hosts:
+        for guest in scene.guests:
+            with Pinger(host.network.name, IPv4Address(guest["ipv4"][0])) as pinger:
+                await until(partial(_heard, pinger), bool, SETTLE_SECONDS)
+
+
+async def _heard(pinger: Pinger) -> bool:
+    return bool(pinger.answered)
 
 
 @pytest.mark.timeout(600)

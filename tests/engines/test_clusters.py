@@ -306,6 +306,18 @@ async def test_replicas_are_read_only_and_follow(database: Database) -> None:
         await database.mariadb.ask(replica, database.spec, "insert into notes.rows values (-3)")
 
 
+async def test_who_looks_waits_for_no_server_that_hangs(database: Database) -> None:
+    process = Server(database.replicas()[0]).process()
+    assert process is not None
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        async with asyncio.timeout(15):
+            assert await database.mariadb.engine.inspect(database.spec.id) is not None
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
+    await database.check()
+
+
 async def test_a_replica_that_cannot_apply_becomes_a_copy(database: Database) -> None:
     """It is seen, although its server runs and goes on receiving."""
     number, replica = 10**12, database.replicas()[0]

@@ -28,7 +28,7 @@ from roost.engines.mariadb.users import limit_writes, statements
 from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK
 
-_FOLLOW_SECONDS, _POLL_SECONDS = 10.0, 0.1
+_FOLLOW_SECONDS, _POLL_SECONDS, _SAY_SECONDS = 10.0, 0.1, 4.0
 _APPLY_SECONDS = 10.0
 """For so long a replica that is to lead may apply what it has received, while the former primary
 could be started again: of a table without a key each changed row costs a look at all of them."""
@@ -63,10 +63,12 @@ class Cluster:
         )
 
     async def follow(self) -> bool:
-        """Whether no replica has stopped on an error."""
+        """Whether no replica has stopped on an error, as far as they say in a few seconds: of those
+        that hang others tell (`faults`)."""
         for node in self._running_replicas():
-            with suppress(EngineError):
-                found = await replication.following(Server(node))
+            with suppress(EngineError, TimeoutError):
+                async with asyncio.timeout(_SAY_SECONDS):
+                    found = await replication.following(Server(node))
                 if found is not None and found.error:
                     return False
         return True

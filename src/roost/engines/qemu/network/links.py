@@ -21,6 +21,7 @@ from roost.engines.qemu.network.config import (
 from roost.engines.qemu.network.host import Network, devices
 from roost.engines.qemu.network.namespace import namespace_path, open_tap, within
 from roost.engines.qemu.network.shaping import shape
+from roost.resources.compute.live_engine import HostAddress
 
 _DOING = "The network could not be set up"
 _NETWORKS = Path("/proc/thread-self/net")
@@ -43,15 +44,18 @@ async def ensure_namespace(name: str, set_up: Callable[[], None]) -> None:
     await within(name, set_up)
 
 
-async def ensure_links(state_dir: Path, config: NetworkConfig) -> None:
-    """Bridge with the gateways' addresses, and the host's routes to the pools."""
+async def ensure_links(
+    state_dir: Path, config: NetworkConfig, source: HostAddress | None = None
+) -> None:
+    """Bridge with the gateways' addresses, and the host's routes to the pools, whose packets come
+    from `source`; None: from the cable's own address."""
     name = network_name(state_dir)
     outside, inside = await devices(), await devices(name)
     cable = _cable(state_dir, outside)
     if name not in outside or UPLINK not in inside:
         await _plug_in(name, left_over=name in outside)
     await batch(_inside(state_dir, config, cable, BRIDGE in inside), name)
-    await batch(_outside(state_dir, config, cable))
+    await batch(_outside(state_dir, config, cable, source))
 
 
 async def remove_links(name: str) -> None:
@@ -144,17 +148,21 @@ def _unreachable() -> set[Network]:
     return found
 
 
-def _outside(state_dir: Path, config: NetworkConfig, cable: IPv4Network) -> str:
+def _outside(
+    state_dir: Path, config: NetworkConfig, cable: IPv4Network, source: HostAddress | None
+) -> str:
     name = network_name(state_dir)
+    ours = {} if source is None else {source.version: f" src {source}"}
+    from4, from6 = ours.get(4, ""), ours.get(6, "")
     near, far = ipv6_link(state_dir)
     return "\n".join(
         [
             f"address replace {cable[1]}/{cable.prefixlen} dev {name}",
             f"address replace {near} dev {name} nodad",
             f"link set {name} up",
-            *(f"route replace {g.network} via {cable[2]} dev {name}" for g in config.ipv4),
-            f"route replace {config.ipv6.network} via {far.ip} dev {name}",
-            *(f"route replace {pool} via {far.ip} dev {name}" for pool in config.ranges),
+            *(f"route replace {g.network} via {cable[2]} dev {name}{from4}" for g in config.ipv4),
+            f"route replace {config.ipv6.network} via {far.ip} dev {name}{from6}",
+            *(f"route replace {pool} via {far.ip} dev {name}{from6}" for pool in config.ranges),
         ]
     )
 

@@ -106,7 +106,7 @@ class GuestNetwork:
             except OSError as error:
                 raise failure(_DOING, error) from error
             await self._uplink.guard()
-            await ensure_links(self._state_dir, self._config)
+            await self._link()
             await within(self.name, set_up_bridge)
             if not await are_closed(self._config, self.name):
                 await self._addressing.lead()
@@ -117,6 +117,10 @@ class GuestNetwork:
             await self._apply(counting(self._config.private))
             await ensure_advertiser(self._directory, self.name, self._config.ipv6.network)
             await self._uplink.forward()
+
+    async def _link(self) -> None:
+        source = await self._uplink.source(await self._overlays.address())
+        await ensure_links(self._state_dir, self._config, source)
 
     async def problem(self) -> str | None:
         """Why the network cannot be set up on this host, or None."""
@@ -218,7 +222,10 @@ class GuestNetwork:
         """Let networks reach exactly these hosts and guests elsewhere."""
         self._directory.mkdir(parents=True, exist_ok=True)
         async with locked(self._directory):
+            before = await self._overlays.address()
             await self._overlays.set(overlay)
+            if overlay.address != before and namespace_path(self.name).exists():
+                await self._link()
 
     async def overlay(self) -> Overlay | None:
         """What was set; None when the kernel has something else."""

@@ -67,6 +67,10 @@ class Overlays:
         self._vlans = vlans_name(state_dir)
         self._table = f"inet {network_name(state_dir).replace('-', '_')}_overlay"
 
+    async def address(self) -> HostAddress | None:
+        """At which other hosts reach this one."""
+        return (await DISK.run(self._read)).address
+
     async def set(self, overlay: Overlay) -> None:
         """Networks of which nothing changes are left alone; all are looked at when nothing does."""
         before = await DISK.run(self._read)

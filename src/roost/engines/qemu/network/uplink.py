@@ -4,6 +4,7 @@ A table of the host's packet filter for each region says so. Another one, of all
 while the host forwards packets only because of them: it stays no router for its neighbours.
 """
 
+import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from roost.engines.qemu.network.config import CABLES, UPLINK, NetworkConfig
 from roost.engines.qemu.network.host import devices
 from roost.engines.qemu.network.namespace import on_host, within
 from roost.engines.qemu.network.netlink import count_rules
+from roost.resources.compute.live_engine import HostAddress
 
 _DOING = "The way out of the region could not be set up"
 
@@ -89,6 +91,13 @@ class HostUplink:
         return await within(self.device, _leads_out) and await on_host(
             lambda: all(map(_is_kept, versions))
         )
+
+    async def source(self, address: HostAddress | None) -> HostAddress | None:
+        """From where the host speaks with guests of other hosts, which answer by their own way out:
+        at its address of `ROOST_HOST_LISTEN`. None where they have no such way."""
+        if self.config.uplink != "routed" or address is None:
+            return None
+        return address if await on_host(partial(_is_own, address)) else None
 
     async def devices(self) -> list[str]:
         """Of the host, by which the region is reached; none where it is to have no way out."""
@@ -232,6 +241,17 @@ def _stop_forwarding() -> None:
     for version in filter(_was_started, _FAMILIES):
         _SYSCTL.joinpath(_FORWARDING[version]).write_text("0")
         _mark(version).unlink()
+
+
+def _is_own(address: HostAddress) -> bool:
+    """Whether it is one of the host's; the kernel takes no other one as a source."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((str(address), 0))
+        except OSError:
+            return False
+    return True
 
 
 def _was_started(version: int) -> bool:
