@@ -4,12 +4,13 @@ Who locks more than one row takes them in this order, or PostgreSQL finds deadlo
 resources, rows of jobs, what a listener writes.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from functools import cache
 from operator import attrgetter
 
+import orjson
 from asyncpg import Record
 
 from roost.jobs.model import Job, Stop
@@ -33,8 +34,8 @@ COLUMNS = """
 
 def to_job(record: Record) -> Job:
     fields = dict(record)
-    fields["args"] = json.loads(fields["args"])
-    fields["results"] = json.loads(fields["results"])
+    fields["args"] = orjson.loads(fields["args"])
+    fields["results"] = orjson.loads(fields["results"])
     return Job(**fields)
 
 
@@ -94,34 +95,36 @@ _INSERTED = f"""
 """  # noqa: S608 - constants
 
 
+@cache
+def _insert(event: str) -> str:
+    return f"with new_event as ({event}), job as ({_ROW} returning *) {_INSERTED}"
+
+
+@cache
+def _insert_once(event: str) -> str:
+    return f"""
+        with same as (
+            select id from job
+            where resource = $4 and status = 'queued' and kind = $1 and args = $2::jsonb
+                and run_at <= $8
+            order by id limit 1
+        ), new_event as ({event}), joined as (
+            insert into job_event (job_id, event_id)
+            select same.id, new_event.id from same, new_event
+        ), job as ({_ROW} where not exists (select from same) returning *)
+        {_INSERTED}
+        """  # noqa: S608 - constants
+
+
 async def insert(db: Queries, new: NewJob, event: EventInsert) -> Job:
-    record = await db.fetchrow(
-        f"with new_event as ({event.sql}), job as ({_ROW} returning *) {_INSERTED}",
-        *_values(new),
-        *event.values,
-    )
+    record = await db.fetchrow(_insert(event.sql), *_values(new), *event.values)
     assert record is not None
     return to_job(record)
 
 
 async def insert_once(db: Queries, new: NewJob, event: EventInsert) -> Job | None:
     """Insert unless a queued job of the resource is the same: that is joined by the event."""
-    record = await db.fetchrow(
-        f"""
-        with same as (
-            select id from job
-            where resource = $4 and status = 'queued' and kind = $1 and args = $2::jsonb
-                and run_at <= $8
-            order by id limit 1
-        ), new_event as ({event.sql}), joined as (
-            insert into job_event (job_id, event_id)
-            select same.id, new_event.id from same, new_event
-        ), job as ({_ROW} where not exists (select from same) returning *)
-        {_INSERTED}
-        """,  # noqa: S608 - constants
-        *_values(new),
-        *event.values,
-    )
+    record = await db.fetchrow(_insert_once(event.sql), *_values(new), *event.values)
     return None if record is None else to_job(record)
 
 
