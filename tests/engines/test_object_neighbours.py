@@ -80,6 +80,11 @@ def shared(folder: Path) -> list[Path]:
     """What others may read or write, also of the sockets that the server has elsewhere."""
     ports = {str(port) for port in json.loads((folder / "ports.json").read_text()).values()}
     sockets = Path("/tmp").glob("seaweedfs-*.sock")
-    own = [each for each in sockets if each.stem.rpartition("-")[2] in ports]
+    began = (folder / "secret").lstat().st_mtime
+    own = [
+        each
+        for each in sockets
+        if each.stem.rpartition("-")[2] in ports and each.lstat().st_mtime >= began
+    ]
     every = (folder, *folder.iterdir(), *own)
     return [each for each in every if stat.S_IMODE(each.lstat().st_mode) & 0o077]

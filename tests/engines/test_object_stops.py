@@ -1,6 +1,7 @@
 """A server of our own stops at once, whatever goes on, and keeps what it has acknowledged."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
@@ -14,6 +15,7 @@ from roost.engines.seaweedfs.own import OwnObjects
 from roost.engines.seaweedfs.server import Server
 from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySpec, Wanted
 from tests.support.s3 import S3Client, client_of
+from tests.support.seaweed import sockets
 
 pytestmark = pytest.mark.seaweedfs
 
@@ -93,10 +95,14 @@ async def test_nothing_acknowledged_is_lost(engine: OwnObjects) -> None:
     assert "endless" not in names
 
 
-async def test_one_that_is_idle_stops_as_fast(engine: OwnObjects) -> None:
-    """And again: what was killed starts as ever."""
+async def test_one_that_is_idle_stops_as_fast(engine: OwnObjects, tmp_path: Path) -> None:
+    """And again: what was killed starts as ever. It leaves nothing beside its folder."""
     for _ in range(2):
         await engine.put_bucket(PHOTOS)
+        ports: dict[str, int] = json.loads((tmp_path / "one" / "ports.json").read_text())
+        inner = [port for name, port in ports.items() if name != "s3"]
+        assert await asyncio.to_thread(sockets, inner)
         began = time.monotonic()
         await engine.shut_down()
         assert time.monotonic() - began < SECONDS
+        assert not await asyncio.to_thread(sockets, inner)

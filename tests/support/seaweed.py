@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -46,6 +46,15 @@ async def small_cluster(folder: Path) -> AsyncIterator[ClusterEntry]:
         if process.returncode is None:
             process.kill()
         await process.wait()
+        for path in sockets(ports.values()):
+            path.unlink()
+
+
+def sockets(ports: Iterable[int]) -> list[Path]:
+    """What servers at these ports have beside their folders, also when they are killed."""
+    every = Path("/tmp").glob("seaweedfs-*.sock")
+    names = {str(port) for port in ports}
+    return [path for path in every if path.stem.rpartition("-")[2] in names]
 
 
 async def _start(folder: Path, ports: dict[str, int]) -> asyncio.subprocess.Process:

@@ -43,7 +43,10 @@ _STOP_SECONDS = 1.2
 stored is in its files; until it is killed it deletes what deleted objects held (each 1.123 s). It
 would wait 15 s for streams between its own parts, which never end."""
 _KILL_SECONDS = 5.0
+_VOLUMES_SECONDS = 15.0
+_VOLUMES_ARE_KNOWN = b" added volume server "
 _POLL_SECONDS = 0.05
+_SOCKETS = Path("/tmp")  # noqa: S108 - the program's own choice
 _MEMORY = "400MiB"
 """Go's soft limit; without one it grows with large objects."""
 _NO_ORIGIN = "http://none.invalid"
@@ -133,6 +136,16 @@ class Server:
     async def _end(self) -> None:
         for program in (self._any_gateway, self._any_weed):
             await self._end_program(program)
+        await DISK.run(self._remove_sockets)
+
+    def _remove_sockets(self) -> None:
+        """Those that `weed` makes beside the folder, and leaves when it is killed."""
+        with contextlib.suppress(FileNotFoundError):
+            ports = {port for name, port in self._ports.read().items() if name != "s3"}
+            for path in _SOCKETS.glob("seaweedfs-*.sock"):
+                if path.stem.rpartition("-")[2] in map(str, ports):
+                    with contextlib.suppress(OSError):
+                        path.unlink()
 
     async def _end_program(self, program: "_Program") -> None:
         if not await end_process(program.search, _STOP_SECONDS, _KILL_SECONDS):
@@ -194,7 +207,17 @@ class Server:
         await self._spawn(self._weed, "server.log", environment, PROGRAM, *self._arguments())
         if not await self._answers():
             await self._give_up("server.log")
+        await self._until_volumes_are_known()
         await self._start_gateway()
+
+    async def _until_volumes_are_known(self) -> None:
+        """Its S3 answers before its master has heard of volumes, and objects cannot be read until
+        then. No port tells (`-disableHttp`), but its log."""
+        deadline = time.monotonic() + _VOLUMES_SECONDS
+        while time.monotonic() < deadline and not self._weed.ended():
+            if _VOLUMES_ARE_KNOWN in await DISK.run((self._folder / "server.log").read_bytes):
+                return
+            await asyncio.sleep(_POLL_SECONDS)
 
     async def _start_gateway(self) -> None:
         command = (sys.executable, "-m", _MODULE, self._any_gateway.marker, self._gateway.marker)
