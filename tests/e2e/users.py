@@ -55,14 +55,20 @@ class User:
                 return rows
             page += 1
 
-    async def settled(self, kind: str, entity_id: int) -> list[Json]:
-        """Events of one thing, when none of them is under way."""
+    async def settled(
+        self, kind: str, entity_id: int | str, label: str | None = None
+    ) -> list[Json]:
+        """Events of one thing, when none of them is under way.
+
+        Buckets have the id of their cluster. (That nothing of the whole account is under way may
+        never be seen while others work for it.)
+        """
         wanted = {"entity.id": entity_id, "entity.type": kind}
 
         async def events() -> list[Json]:
             found = await self.client.get("/account/events?page_size=500", filter=wanted)
             rows: list[Json] = found["data"]
-            return rows
+            return [row for row in rows if label in (None, row["entity"]["label"])]
 
         return await until(
             events,
@@ -90,7 +96,7 @@ async def use_bucket(user: User, label: str, number: int) -> None:
     if await user.tried("POST", BUCKETS, body) is None:
         await asyncio.sleep(0.5)  # Somebody else has it.
         return
-    await user.rest()
+    await user.settled("bucket", CLUSTER, label)
     key = await user.client.post(KEYS, {"label": f"{label}-{number}"})
     await user.settled("object_storage_key", key["id"])
     spec = KeySpec("key", key["access_key"], key["secret_key"], ())
@@ -107,7 +113,7 @@ async def use_bucket(user: User, label: str, number: int) -> None:
             assert await s3.status("DELETE", f"{label}/{user.name}-{held}") == 204
     assert await user.tried("DELETE", f"{BUCKETS}/{CLUSTER}/{label}") is not None
     await user.client.delete(f"{KEYS}/{key['id']}")
-    await user.rest()
+    await user.settled("bucket", CLUSTER, label)
     user.counted("bucket")
 
 
@@ -166,7 +172,8 @@ async def pass_on(owner: User, heir: User, compute_id: int) -> None:
     One of both wins, and whoever has it then is not behind a stranger's firewall.
     """
     body = {"label": f"late-{compute_id}", "rules": rules(rule())}
-    firewall = f"{FIREWALLS}/{(await owner.client.post(FIREWALLS, body))['id']}"
+    firewall_id = (await owner.client.post(FIREWALLS, body))["id"]
+    firewall = f"{FIREWALLS}/{firewall_id}"
     offer = {"entities": {"computes": [compute_id]}}
     token = (await owner.client.post(TRANSFERS, offer))["token"]
     accept, device = f"{TRANSFERS}/{token}/accept", {"id": compute_id, "type": "compute"}
@@ -175,7 +182,7 @@ async def pass_on(owner: User, heir: User, compute_id: int) -> None:
     )
     if accepted is None:
         await owner.client.delete(firewall)
-        await owner.rest()
+        await owner.settled("firewall", firewall_id)
         await heir.client.post(accept)
     await until(partial(heir.has, f"{INSTANCES}/{compute_id}"), bool, SETTLE_SECONDS)
     assert (await heir.client.get(f"{INSTANCES}/{compute_id}/firewalls"))["data"] == []
