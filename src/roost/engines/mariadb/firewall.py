@@ -108,9 +108,10 @@ class Firewall:
     async def guarded(self) -> frozenset[int]:
         """The databases that have rules."""
         try:
-            text = await run(_DOING, ("nft", "list", "table", *self._table.split()))
+            listing = ("nft", "list", "table", *self._table.split())
+            text = await run(_DOING, listing, quiet=True)
         except EngineError:
-            return frozenset()  # There is no table.
+            return frozenset()  # There is no table, as before the first database is ready.
         names = (line.split()[1] for line in text.splitlines() if "\tchain database_" in line)
         return frozenset(int(name.removeprefix("database_")) for name in names)
 
