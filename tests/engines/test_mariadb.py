@@ -10,8 +10,10 @@ from pathlib import Path
 import pymysql
 import pytest
 import pytest_asyncio
+from structlog.testing import capture_logs
 
 from roost.engines.mariadb.databases import MariadbDatabases
+from roost.engines.mariadb.firewall import Firewall
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.host import Addresses
 from roost.engines.mariadb.server import Server
@@ -38,6 +40,13 @@ async def database(mariadb: MariadbHarness) -> AsyncIterator[Database]:
     spec = mariadb.spec(next(ids))
     yield spec, await mariadb.engine.create(spec)
     await mariadb.engine.delete(spec.id)
+
+
+async def test_a_look_before_the_first_database_warns_of_nothing(tmp_path: Path) -> None:
+    """The watch may look while that is made, when the host has no rules of this state."""
+    with capture_logs() as told:
+        assert await Firewall(tmp_path).guarded() == frozenset()
+    assert told == []
 
 
 async def test_clients_connect_by_tls_only(mariadb: MariadbHarness, database: Database) -> None:
