@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,7 +26,7 @@ ENVIRONMENT = {
     "AWS_SECRET_ACCESS_KEY": SECRET,
     "AWS_DEFAULT_REGION": "us-east-1",
 }
-_SECONDS = 120
+_SECONDS, _AGO_SECONDS = 120, 10
 CHANGED, REMOVED, ADDED = "a/1", "a b.txt", "b/new"
 
 
@@ -52,9 +53,12 @@ def plant() -> None:
 
 
 def write(name: str, data: bytes) -> None:
-    path = TREE / name
+    """Some time ago: S3 tells of whole seconds, so that what is sent within its first one looks older
+    than the file, which `aws` then sends again."""
+    path, then = TREE / name, time.time() - _AGO_SECONDS
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
+    os.utime(path, (then, then))
 
 
 def change() -> None:
