@@ -53,8 +53,8 @@ def plant() -> None:
 
 
 def write(name: str, data: bytes) -> None:
-    """Some time ago: S3 tells of whole seconds, so that what is sent within its first one looks older
-    than the file, which `aws` then sends again."""
+    """Some time ago: S3 tells of whole seconds, so that what is sent within its first one looks
+    older than the file, which `aws` then sends again."""
     path, then = TREE / name, time.time() - _AGO_SECONDS
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
