@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,30 @@ async def test_a_server_whose_ports_were_drawn_twice_starts(tmp_path: Path) -> N
         assert (list(await engine.buckets()), (await server.ensure()).url) == (["photos"], url)
     finally:
         await engine.shut_down()
+
+
+@pytest.mark.seaweedfs
+async def test_a_port_that_is_taken_while_a_server_starts_is_drawn_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By somebody who was as sure that it is free; that of clients stays."""
+    server = Server(tmp_path / "one")
+    engine = OwnObjects(server)
+    url = await server.reserve()
+    before = Ports(tmp_path / "one").read()["volume"]
+    settle, others = Ports.settle, list[socket.socket]()
+
+    def settle_and_lose_one(ports: Ports, *, is_attended: bool = False) -> None:
+        settle(ports, is_attended=is_attended)
+        if not others:
+            others.append(socket.create_server(("127.0.0.1", ports.read()["volume"])))
+
+    monkeypatch.setattr(Ports, "settle", settle_and_lose_one)
+    try:
+        await engine.put_bucket(BucketSpec("photos", "1-20300131", "private", False))
+        assert await engine.endpoint() == url
+        assert Ports(tmp_path / "one").read()["volume"] != before
+    finally:
+        await engine.shut_down()
+        for each in others:
+            each.close()

@@ -38,13 +38,15 @@ ROOT = "root"
 _MODULE = gateway.__name__
 _WRITE_PID = 'umask 077 && echo $$ > "$0" && exec "$@"'
 _START_SECONDS = 60.0
+_STARTS, _PORT_IS_TAKEN = 5, "bind: address already in use"
+"""Somebody else may take a port of it after that was found free, and before it listens there."""
 _STOP_SECONDS = 1.2
 """The gateway's, and then that of the `weed` to which nobody writes any more. What that has said it
 stored is in its files; until it is killed it deletes what deleted objects held (each 1.123 s). It
 would wait 15 s for streams between its own parts, which never end."""
 _KILL_SECONDS = 5.0
 _VOLUMES_SECONDS = 15.0
-_VOLUMES_ARE_KNOWN = b" added volume server "
+_VOLUMES_ARE_KNOWN = " added volume server "
 _POLL_SECONDS = 0.05
 _SOCKETS = Path("/tmp")  # noqa: S108 - the program's own choice
 _MEMORY = "400MiB"
@@ -200,22 +202,29 @@ class Server:
 
     async def _start(self) -> None:
         (self._folder / "data").mkdir(mode=0o700, exist_ok=True)
+        for left in reversed(range(_STARTS)):
+            await self._start_weed()
+            if await self._answers():
+                break
+            if not left or _PORT_IS_TAKEN not in await DISK.run(self._read, "server.log"):
+                await self._give_up("server.log")
+            await self._end()
+        await self._until_volumes_are_known()
+        await self._start_gateway()
+
+    async def _start_weed(self) -> None:
         is_attended = handover.is_attended(self._folder)
         await DISK.run(self._ports.settle, is_attended=is_attended)
         await DISK.run(self._configure)
         environment = {"GOMEMLIMIT": _MEMORY, "WEED_MASTER_VOLUME_GROWTH_COPY_1": "1"}
         await self._spawn(self._weed, "server.log", environment, PROGRAM, *self._arguments())
-        if not await self._answers():
-            await self._give_up("server.log")
-        await self._until_volumes_are_known()
-        await self._start_gateway()
 
     async def _until_volumes_are_known(self) -> None:
         """Its S3 answers before its master has heard of volumes, and objects cannot be read until
         then. No port tells (`-disableHttp`), but its log."""
         deadline = time.monotonic() + _VOLUMES_SECONDS
         while time.monotonic() < deadline and not self._weed.ended():
-            if _VOLUMES_ARE_KNOWN in await DISK.run((self._folder / "server.log").read_bytes):
+            if _VOLUMES_ARE_KNOWN in await DISK.run(self._read, "server.log"):
                 return
             await asyncio.sleep(_POLL_SECONDS)
 
@@ -258,7 +267,10 @@ class Server:
             await process.wait()
 
     def _last_words(self, log: str) -> str:
-        return last_words((self._folder / log).read_text(errors="replace")) or SILENT
+        return last_words(self._read(log)) or SILENT
+
+    def _read(self, log: str) -> str:
+        return (self._folder / log).read_text(errors="replace")
 
     async def _answers(self) -> bool:
         """Whether it refuses strangers before we lose patience, and so knows its identities."""
