@@ -79,6 +79,8 @@ async def test_writers_wait_until_there_is_room(mariadb: MariadbHarness) -> None
 
 @pytest.mark.parametrize("mariadb", [3], indirect=True, ids=["3 nodes"])
 async def test_servers_that_are_killed_meanwhile_have_all(mariadb: MariadbHarness) -> None:
+    """Also where the primary's log ends in the middle of a write, so that replicas follow for a
+    moment, and are copied then."""
     async with _full(mariadb) as writer:
         (mariadb.root / "ballast").unlink()
         for node in Folder.of(mariadb.root, writer.spec.id).nodes():

@@ -110,10 +110,17 @@ class Cluster:
         """Both replicas follow; one that cannot becomes a copy of the primary."""
         for number in self._roles.replicas():
             if number in self._roles.read().lost or not await self._rejoin(number, spec):
-                await self._copy(number, spec)
-                self._roles.change_lost(number, lost=False)
+                await self._renew(number, spec)
             await load_time_zones(Server(self._folder.node(number)))
         await self._lead(spec)
+        if stopped := self._roles.read().lost:  # They followed up to what the primary lacks.
+            for number in stopped:
+                await self._renew(number, spec)
+            await self._lead(spec)
+
+    async def _renew(self, number: int, spec: DatabaseSpec) -> None:
+        await self._copy(number, spec)
+        self._roles.change_lost(number, lost=False)
 
     async def restart(self, spec: DatabaseSpec) -> None:
         """Replicas first, one after the other; then one of them leads, and the former primary is
@@ -332,6 +339,8 @@ class Cluster:
             async with asyncio.timeout(_FOLLOW_SECONDS):
                 while True:
                     found = await replication.following(Server(node))
+                    if found is not None and found.error:
+                        return False
                     if found is not None and found.receives and found.applies:
                         return True
                     await asyncio.sleep(_POLL_SECONDS)
