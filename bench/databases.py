@@ -122,7 +122,7 @@ class _Contest:
         source, port = Folder.of(self.root, self.spec.id), _free_port()
         began = time.monotonic()
         place.mkdir(mode=0o711)
-        template = self.root / f"template-{self.version}"
+        template = self.root / f"template-{self.version}-with-zones"
         subprocess.run(["cp", "-a", "--", template, place / "data"], check=True)
         for name in ("files", "tmp"):
             (place / name).mkdir(mode=0o700)

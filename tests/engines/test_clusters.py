@@ -293,6 +293,22 @@ async def test_what_a_former_primary_has_beside_the_others_is_dropped(database: 
     await database.check()
 
 
+async def test_replicas_are_copied_where_the_log_of_the_primary_ends_within_a_write(
+    database: Database,
+) -> None:
+    """As a kill on a full disk leaves it. They connect, and stop for good there."""
+    await database.ask("insert into notes.rows values (-4)", "delete from notes.rows where id = -4")
+    await _kill_all(database)
+    newest = max(database.primary.data.glob("log.[0-9]*"))
+    with newest.open("r+b") as log:
+        log.seek(4)
+        begun = log.read(40)
+        log.seek(0, os.SEEK_END)
+        log.write(begun)
+    await database.mend()
+    await database.check()
+
+
 async def test_replicas_are_read_only_and_follow(database: Database) -> None:
     assert database.access.hosts.secondary is not None
     replica = replace(database.access, hosts=Hosts(database.access.hosts.secondary, None))
