@@ -110,6 +110,22 @@ async def test_who_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     await work.end("third")
 
 
+async def test_who_leaves_in_the_moment_of_a_refusal_had_no_turn() -> None:
+    turns = Turns(2)
+    work = Work(turns)
+    await work.begin("a", ACCOUNT, 11)
+    await work.begin("b", ACCOUNT, 11)
+    [(_, waiter)] = turns._groups[ACCOUNT].waiting
+    bounds._expire(waiter)
+    work.tasks["b"].cancel()
+    await work.begin("c", ACCOUNT, 11)
+    assert work.tasks["b"].cancelled()
+    assert work.running == ["a"]
+    await work.end("a")
+    assert work.running == ["c"]
+    await work.end("c")
+
+
 def test_a_user_may_have_so_many_requests_open() -> None:
     turns = Turns(8)
     for _ in range(bounds.MAX_OPEN):

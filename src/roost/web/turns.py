@@ -81,13 +81,12 @@ class Turns:
         try:
             await waiter
         except BaseException as error:
-            expired = isinstance(error, _ExpiredError)
-            if expired or waiter.cancelled():
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                self.end(account, user)  # It was given the turn in the same moment.
+            else:
                 group.waiting.remove((user, waiter))
                 self._forget(account, group)
-            else:  # It was given the turn in the same moment.
-                self.end(account, user)
-            if expired:
+            if isinstance(error, _ExpiredError):
                 raise _too_many() from None
             raise
         finally:

@@ -167,14 +167,19 @@ class Cluster:
     async def back_up(self, backup_id: int, *, replica: bool) -> None:
         node = self.primary
         if replica:
-            await self._copy_events()
+            await self.copy_events()
             node = next(iter(self._running_replicas()), node)
         await save(self._folder, self.primary, node, backup_id)
 
     async def archive(self) -> None:
         if Server(self.primary).process() is not None:
             await Logs(self._folder).keep(self.primary)
-            await self._copy_events()
+
+    async def copy_events(self) -> None:
+        """Replicas know from now on which events the primary has enabled."""
+        if Server(self.primary).process() is not None:
+            for node in self._running_replicas():
+                await events.copy_states(Server(self.primary), Server(node))
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         """The primary is restored; replicas are copied from it."""
@@ -375,11 +380,6 @@ class Cluster:
 
     def _running_replicas(self) -> list[Folder]:
         return [node for node in self._roles.following() if Server(node).process() is not None]
-
-    async def _copy_events(self) -> None:
-        if Server(self.primary).process() is not None:
-            for node in self._running_replicas():
-                await events.copy_states(Server(self.primary), Server(node))
 
     def _ends(self) -> list[tuple[str, int]]:
         """Where clients find the primary, then the replicas."""

@@ -107,6 +107,7 @@ class MariadbDatabases:
         async with self._holding(database_id) as nodes:
             await nodes.archive()
             await DISK.finish(Logs(self._host.folder(database_id)).trim, most)
+            await nodes.copy_events()
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         async with self._holding(spec.id) as nodes:

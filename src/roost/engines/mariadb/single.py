@@ -95,6 +95,9 @@ class Single:
         if self.runs():
             await Logs(self._folder).keep(self._folder, purge=True)
 
+    async def copy_events(self) -> None:
+        """There is nobody who would have to know them."""
+
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         await backups.settle(self._folder)
         await backups.unpack(self._folder, self._folder.backup(backup_id), self._key)
