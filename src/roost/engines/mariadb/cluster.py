@@ -256,8 +256,9 @@ class Cluster:
         lost = sorted({*self._roles.read().lost, former})
         self._roles.write(Roles(primary=winner, lost=lost))
         _log.warning("database_failed_over", database=spec.id, former=former, primary=winner)
-        if count := await events.undecided(server):
-            _log.warning("database_events_left_disabled", database=spec.id, events=count)
+        with suppress(EngineError):  # Clients do not wait for what the log alone asks.
+            if count := await events.undecided(server):
+                _log.warning("database_events_left_disabled", database=spec.id, events=count)
         return True
 
     async def _hand_over(self, spec: DatabaseSpec, winner: int) -> bool:
