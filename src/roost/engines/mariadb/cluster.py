@@ -12,7 +12,6 @@ import secrets
 from contextlib import suppress
 
 import structlog
-from pydantic import SecretStr
 
 from roost.core.engine import EngineError
 from roost.engines.mariadb import backups, events, forks, replication
@@ -20,15 +19,14 @@ from roost.engines.mariadb.config import is_semi_synchronous
 from roost.engines.mariadb.folder import NUMBERS, Folder
 from roost.engines.mariadb.host import Host, port_of
 from roost.engines.mariadb.logs import Logs, Way, save, unkept
-from roost.engines.mariadb.replication import Source
-from roost.engines.mariadb.roles import Roles, RolesFile
+from roost.engines.mariadb.nodes import Nodes
+from roost.engines.mariadb.roles import Roles
 from roost.engines.mariadb.server import Server, owner
 from roost.engines.mariadb.system_tables import load_time_zones
 from roost.engines.mariadb.users import limit_writes, statements
 from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK
 
-_FOLLOW_SECONDS, _POLL_SECONDS, _SAY_SECONDS = 10.0, 0.1, 4.0
 _APPLY_SECONDS = 10.0
 """For so long a replica that is to lead may apply what it has received, while the former primary
 could be started again: of a table without a key each changed row costs a look at all of them."""
@@ -44,16 +42,12 @@ class Cluster:
     def __init__(self, host: Host, folder: Folder) -> None:
         self._host = host
         self._folder = folder
-        self._roles = RolesFile(folder)
+        self._nodes = Nodes(host, folder)
+        self._roles = self._nodes.roles
 
     @property
     def primary(self) -> Folder:
-        return self._folder.node(self._roles.read().primary)
-
-    @property
-    def _key(self) -> SecretStr | None:
-        """Of encrypted data; all nodes have the same."""
-        return self._host.keys.of(self._folder)
+        return self._nodes.primary
 
     def runs(self) -> bool:
         """Whether all nodes do."""
@@ -62,16 +56,9 @@ class Cluster:
             Server(node).process() is not None for node in self._folder.nodes()
         )
 
-    async def follow(self) -> bool:
-        """Whether no replica has stopped on an error, as far as they say in a few seconds: of those
-        that hang others tell (`faults`)."""
-        for node in self._running_replicas():
-            with suppress(EngineError, TimeoutError):
-                async with asyncio.timeout(_SAY_SECONDS):
-                    found = await replication.following(Server(node))
-                if found is not None and found.error:
-                    return False
-        return True
+    async def is_sound(self) -> bool:
+        """Whether no replica has stopped on an error."""
+        return await self._nodes.are_sound()
 
     async def make(self, spec: DatabaseSpec, way: Way | None) -> None:
         """Three empty nodes without servers, all alike; or one with what is at the way's end, which
@@ -90,7 +77,7 @@ class Cluster:
         first, *others = NUMBERS
         if way is not None:
             node = self._folder.node(first)
-            await forks.fill(self._host, node, spec, way, self._key, first)
+            await forks.fill(self._host, node, spec, way, self._nodes.key, first)
         self._roles.write(Roles(primary=first, lost=[] if way is None else others))
         self._folder.complete()
 
@@ -101,7 +88,7 @@ class Cluster:
             await backups.settle(node)
         await self.allow(spec.id, spec.allow_list)
         in_time = await Server(self.primary).answers() or await self._replace_primary(spec)
-        await self._lead(spec)
+        await self._nodes.lead(spec)
         await self.set_password(spec)
         await load_time_zones(Server(self.primary))
         return in_time
@@ -109,18 +96,14 @@ class Cluster:
     async def rebuild(self, spec: DatabaseSpec) -> None:
         """Both replicas follow; one that cannot becomes a copy of the primary."""
         for number in self._roles.replicas():
-            if number in self._roles.read().lost or not await self._rejoin(number, spec):
-                await self._renew(number, spec)
+            if number in self._roles.read().lost or not await self._nodes.rejoin(number, spec):
+                await self._nodes.renew(number, spec)
             await load_time_zones(Server(self._folder.node(number)))
-        await self._lead(spec)
+        await self._nodes.lead(spec)
         if stopped := self._roles.read().lost:  # They followed up to what the primary lacks.
             for number in stopped:
-                await self._renew(number, spec)
-            await self._lead(spec)
-
-    async def _renew(self, number: int, spec: DatabaseSpec) -> None:
-        await self._copy(number, spec)
-        self._roles.change_lost(number, lost=False)
+                await self._nodes.renew(number, spec)
+            await self._nodes.lead(spec)
 
     async def restart(self, spec: DatabaseSpec) -> None:
         """Replicas first, one after the other; then one of them leads, and the former primary is
@@ -128,12 +111,12 @@ class Cluster:
         following = []
         for number in self._roles.replicas():
             await Server(self._folder.node(number)).stop()
-            if number not in self._roles.read().lost and await self._rejoin(number, spec):
+            if number not in self._roles.read().lost and await self._nodes.rejoin(number, spec):
                 following.append(number)
         former = self._roles.read().primary
         if not following or not await self._hand_over(spec, following[0]):
             await Server(self.primary).stop()
-            await self._start(former, spec)
+            await self._nodes.start(former, spec)
         await self.serve(spec)
         await self.rebuild(spec)
 
@@ -161,14 +144,14 @@ class Cluster:
             return
         with unkept():
             await logs.keep(self.primary, purge=True)
-            for node in self._running_replicas():
+            for node in self._nodes.running_replicas():
                 await logs.purge(node)
 
     async def back_up(self, backup_id: int, *, replica: bool) -> None:
         node = self.primary
         if replica:
             await self.copy_events()
-            node = next(iter(self._running_replicas()), node)
+            node = next(iter(self._nodes.running_replicas()), node)
         await save(self._folder, self.primary, node, backup_id)
 
     async def archive(self) -> None:
@@ -178,21 +161,21 @@ class Cluster:
     async def copy_events(self) -> None:
         """Replicas know from now on which events the primary has enabled."""
         if Server(self.primary).process() is not None:
-            for node in self._running_replicas():
+            for node in self._nodes.running_replicas():
                 await events.copy_states(Server(self.primary), Server(node))
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         """The primary is restored; replicas are copied from it."""
         roles, node = self._roles.read(), self.primary
         await backups.settle(node)
-        await backups.unpack(node, self._folder.backup(backup_id), self._key)
+        await backups.unpack(node, self._folder.backup(backup_id), self._nodes.key)
         with unkept():
             await self.archive()
         await self.stop()
         self._roles.write(Roles(primary=roles.primary, lost=self._roles.replicas()))
 
         async def serve() -> None:
-            await self._start(roles.primary, spec)
+            await self._nodes.start(roles.primary, spec)
             await replication.forget_history(Server(node))
             await self.serve(spec)
 
@@ -202,7 +185,7 @@ class Cluster:
 
     async def forget(self, database_id: int) -> None:
         ports = [port for node in self._folder.nodes() if (port := node.port) is not None]
-        ends = self._ends() if self._folder.port is not None else []
+        ends = self._nodes.ends() if self._folder.port is not None else []
         await self._host.firewall.forget_cluster(database_id, ports, ends)
 
     async def _replace_primary(self, spec: DatabaseSpec) -> bool:
@@ -212,12 +195,12 @@ class Cluster:
         A commit is acknowledged when one of two replicas has it: only both together certainly have
         all. With one of them, or without their acknowledgement, nothing but the primary does.
         """
-        replicas = await self._received()
+        replicas = await self._nodes.candidates()
         certain = is_semi_synchronous(spec) and len(replicas) == len(NUMBERS) - 1
         if certain and await self._fail_over(spec, replicas, _APPLY_SECONDS):
             return True
         try:
-            await self._start(self._roles.read().primary, spec)
+            await self._nodes.start(self._roles.read().primary, spec)
         except EngineError:
             patience = replication.CATCH_UP_SECONDS
             if not replicas or not await self._fail_over(spec, replicas, patience):
@@ -227,17 +210,6 @@ class Cluster:
                 await DISK.finish(Logs(self._folder).break_off)
             return True
         return not certain
-
-    async def _received(self) -> list[int]:
-        """The replicas that answer and follow; those that have stopped on an error are the last."""
-        errors = {}
-        for number in self._roles.replicas():
-            server, lost = Server(self._folder.node(number)), number in self._roles.read().lost
-            if not lost and await server.answers():
-                found = await replication.following(server)
-                if found is not None:
-                    errors[number] = found.error
-        return sorted(errors, key=lambda number: errors[number] != 0)
 
     async def _fail_over(self, spec: DatabaseSpec, replicas: list[int], seconds: float) -> bool:
         """Whether one leads: it must have applied all that was received within the time."""
@@ -289,106 +261,8 @@ class Cluster:
         await DISK.finish(Logs(self._folder).break_off, position)
         self._roles.write(Roles(primary=winner, lost=sorted({*roles.lost, former})))
         await server.stop()
-        await self._lead(spec)
-        await self._start(former, spec)
-        await replication.follow(Server(self._folder.node(former)), self._source(), position)
-        if await self._follows(self._folder.node(former)):
+        await self._nodes.lead(spec)
+        await self._nodes.start(former, spec)
+        if await self._nodes.join(former, position):
             self._roles.change_lost(former, lost=False)
         return True
-
-    async def _lead(self, spec: DatabaseSpec) -> None:
-        """Of the one that is written down, and nobody else; then clients reach it."""
-        server, source = Server(self.primary), self._source()
-        following = []
-        for number in self._roles.replicas():
-            node = self._folder.node(number)
-            if number in self._roles.read().lost or not await Server(node).answers():
-                continue
-            if await self._turn(node, source):
-                following.append(node)
-            else:
-                self._roles.change_lost(number, lost=True)
-        await replication.lead(server, waits=bool(following) and is_semi_synchronous(spec))
-        await replication.admit_replicas(server, source)
-        targets = [port_of(self.primary)], [port_of(node) for node in following]
-        ends = dict(zip(self._ends(), targets, strict=False))
-        await self._host.firewall.open(spec.id, self._host.addresses.listen, ends)
-
-    async def _turn(self, node: Folder, source: Source) -> bool:
-        """To the primary that there is now. What it is applying it goes on with.
-
-        False for one that has stopped on an error, as what it has differs from the primary: it
-        would stop again, and has to be a copy.
-        """
-        found = await replication.following(Server(node))
-        if found is not None and found.error:
-            _log.warning("database_replica_stopped", node=str(node.path), error=found.error)
-            return False
-        if found is None or found.port != source.port or not found.applies:
-            await replication.follow(Server(node), source)
-        elif not found.receives:
-            await replication.receive(Server(node))
-        return True
-
-    async def _rejoin(self, number: int, spec: DatabaseSpec) -> bool:
-        """Whether it follows the primary with the data that it has."""
-        node = self._folder.node(number)
-        try:
-            await self._start(number, spec)
-            return await self._turn(node, self._source()) and await self._follows(node)
-        except EngineError:
-            return False
-
-    async def _follows(self, node: Folder) -> bool:
-        """Within some seconds."""
-        try:
-            async with asyncio.timeout(_FOLLOW_SECONDS):
-                while True:
-                    found = await replication.following(Server(node))
-                    if found is not None and found.error:
-                        return False
-                    if found is not None and found.receives and found.applies:
-                        return True
-                    await asyncio.sleep(_POLL_SECONDS)
-        except TimeoutError:
-            return False
-
-    async def _copy(self, number: int, spec: DatabaseSpec) -> None:
-        """A replica from what the primary has, which goes on meanwhile."""
-        node = self._folder.node(number)
-        self._roles.change_lost(number, lost=True)
-        await Server(node).stop()
-        await self._lead(spec)  # Without a replica no commit waits, which the copy would wait for.
-        server = Server(self.primary)
-        position = await backups.clone(self.primary, server, node, self._key)
-        with unkept():
-            await self.archive()  # The copy has no logs of what was before.
-        await self._start(number, spec)
-        await replication.follow(Server(node), self._source(), position)
-        if not await self._follows(node):
-            raise EngineError("A node of the database does not follow its primary")
-
-    async def _start(self, number: int, spec: DatabaseSpec) -> None:
-        """With what it is to have; one that hangs is killed before."""
-        node = self._folder.node(number)
-        server = Server(node)
-        if await server.answers():
-            return
-        await server.kill()
-        await self._host.configure(node, spec, port_of(node), number)
-        self._host.limits.put(node, spec)
-        await server.start(self._key)
-
-    def _running_replicas(self) -> list[Folder]:
-        return [node for node in self._roles.following() if Server(node).process() is not None]
-
-    def _ends(self) -> list[tuple[str, int]]:
-        """Where clients find the primary, then the replicas."""
-        addresses, port = self._host.addresses, port_of(self._folder)
-        ends = [(addresses.listen, port)]
-        beside = addresses.replicas_listen
-        return ends if beside is None else [*ends, (beside, port)]
-
-    def _source(self) -> Source:
-        password = SecretStr(self._folder.read("replication"))
-        return Source(self._host.addresses.listen, port_of(self.primary), password)

@@ -203,7 +203,7 @@ class MariadbDatabases:
         return DatabaseState(
             id=database_id,
             whole=folder.whole and nodes.primary.data.is_dir(),
-            running=nodes.runs() and database_id in guarded and await nodes.follow(),
+            running=nodes.runs() and database_id in guarded and await nodes.is_sound(),
             used=await DISK.run(nodes.primary.used),
             temporary=await DISK.run(nodes.primary.used_temporarily),
             outdated=nodes.primary.version not in ("", self._host.version),

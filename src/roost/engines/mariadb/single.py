@@ -35,8 +35,8 @@ class Single:
     def runs(self) -> bool:
         return self._server.process() is not None
 
-    async def follow(self) -> bool:
-        """It has no replicas."""
+    async def is_sound(self) -> bool:
+        """True, as there are no replicas that could have stopped."""
         return True
 
     async def make(self, spec: DatabaseSpec, way: Way | None) -> None:
