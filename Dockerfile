@@ -16,8 +16,11 @@ RUN useradd --create-home --uid 1000 roost \
 WORKDIR /opt/roost
 COPY pyproject.toml uv.lock README.md LICENSE ./
 COPY src src
+COPY libraries.json ./
+COPY scripts/libraries.py scripts/
 COPY examples/catalogs examples/catalogs
-RUN pip install --no-cache-dir uv \
+RUN python scripts/libraries.py \
+    && pip install --no-cache-dir uv \
     && UV_LINK_MODE=copy uv sync --locked --no-dev --no-editable --no-cache --compile-bytecode
 
 USER roost

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Install the system packages that Roost's own engines need; with --tests, those of the tests.
+"""Install the system packages that Roost's own engines need, and the libraries for browsers; with
+--tests, those of the tests, too.
 
 Root on Debian or Ubuntu gets them by apt-get. Everybody else is told what is missing: Roost then
 simulates the engines that it cannot run.
@@ -14,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import libraries
+
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = runpy.run_path(str(ROOT / "src/roost/engines/qemu/images/packages.py"))
 MISSING: Callable[[Iterable[str]], Sequence[str]] = IMAGES["missing_packages"]
@@ -24,6 +27,8 @@ DATABASES = ("mariadb-server", "mariadb-backup", "mariadb-client", "zstd")
 TOOLS = ("curl", "openssh-client")
 PROMETHEUS = "prometheus"
 """Whose promtool reads the rules and the dashboard in examples/."""
+BROWSER = "chromium"
+"""That the tests of pages drive."""
 PROXIES = ("nginx-light", "haproxy", "caddy")
 """That run the examples for them."""
 S3_CLIENTS = ("rclone", "restic", "s3cmd", "s3fs", "duplicity", "python3-boto3")
@@ -43,10 +48,11 @@ SERVICES = {
 
 
 def main() -> None:
+    libraries.main()
     wanted = [*IMAGES["QEMU_PACKAGES"], *IMAGES["IMAGE_PACKAGES"], *NETWORK, *DNS]
     wanted += [*DATABASES, *TOOLS]
     if "--tests" in sys.argv[1:]:
-        wanted += [PROMETHEUS, *PROXIES, *S3_CLIENTS]
+        wanted += [PROMETHEUS, BROWSER, *PROXIES, *S3_CLIENTS]
         if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
             wanted += [POSTGRES_COMMON, POSTGRES]
     missing = list(MISSING(wanted))

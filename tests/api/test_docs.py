@@ -5,14 +5,19 @@ import json
 import re
 import zlib
 from importlib.resources import files
+from pathlib import Path
 
 import aiohttp
 import pytest
 from multidict import CIMultiDictProxy
+from starlette.requests import Request
 
 from roost.app.groups import GROUPS
+from roost.errors import ApiError
+from roost.web.docs import documentation
 from roost.web.openapi import build_document
 from roost.web.registry import Registry
+from roost.web.static_files import library
 from tests.support.server import RunningRoost
 
 PARTS = ("/docs", "/docs/docs.js", "/docs/scalar.js")
@@ -72,10 +77,22 @@ async def test_a_file_that_is_none_of_the_page_is_not_there(running: RunningRoos
         assert (await get(running, path))[0] == 404
 
 
+async def test_a_page_without_its_library_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("roost.web.docs._VIEWER", tmp_path / "scalar.js")
+    routes = {route.path: route for route in documentation(bytes)}
+    page, script = (routes[path].endpoint for path in ("/docs", "/docs/scalar.js"))
+    request = Request({"type": "http", "headers": []})
+    assert b"scripts/setup.py" in (await page(request)).body
+    with pytest.raises(ApiError) as refused:
+        await script(request)
+    assert refused.value.status == 404
+
+
 def test_the_library_is_the_one_that_its_licence_names() -> None:
-    static = files("roost.web") / "static"
-    script = (static / "scalar.js").read_bytes()
-    licence = (static / "scalar.LICENSE").read_text()
+    script = library("scalar.js").read_bytes()
+    licence = (files("roost.web") / "static/scalar.LICENSE").read_text()
     version = re.search(rb"@scalar/api-reference ([0-9.]+)", script)
     assert version is not None
     assert version[1].decode() in licence

@@ -61,6 +61,7 @@ def test_the_wheel_has_every_file_of_the_package(wheel: Path) -> None:
         "roost/core/catalog/default.toml",
         "roost/store/migrations/versions/0077_tables/01_operation.sql",
         "roost/web/static/docs.html",
+        *(f"roost/web/libraries/{name}" for name in ("scalar.js", "xterm.js", "uplot.js")),
         *(f"roost/app/units/{unit}.service" for unit in UNITS),
     ):
         assert name in packed

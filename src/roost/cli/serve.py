@@ -29,6 +29,7 @@ from roost.app.tls import ServerCertificate
 from roost.app.traces import TracesError, traces_wanted
 from roost.cli.options import read_settings, roost_options, run
 from roost.settings import MAIN_HOST, Settings
+from roost.web.static_files import missing_libraries
 
 _STOP_SECONDS = 9.5
 _LAST_PORT = 65535
@@ -235,3 +236,6 @@ def _greet(roost: Roost) -> None:
     token = roost.settings.state / TOKEN_FILE
     if token.exists():
         click.echo(f"token of user admin: {token}")
+    if missing := missing_libraries():
+        names = ", ".join(missing)
+        click.echo(f"pages lack {names}: `python3 scripts/setup.py` in a checkout fetches them")

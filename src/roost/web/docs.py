@@ -1,21 +1,17 @@
 """The documentation: the OpenAPI document, and a page that shows it to people.
 
-The page is Scalar's, shipped with Roost; nothing of it is loaded from elsewhere, as its policy
+The page is Scalar's, which comes with Roost; nothing of it is loaded from elsewhere, as its policy
 proves. All is made and compressed when it is first asked for.
 """
 
-import asyncio
-import gzip
-import hashlib
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from importlib.resources import files
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from roost.threads import COMPUTING
+from roost.web.static_files import StaticFile, library
 
 DOCUMENT_PATHS = ("/v4/openapi.json", "/v4beta/openapi.json")
 DOCS_POLICY = (
@@ -23,74 +19,35 @@ DOCS_POLICY = (
     "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-_STATIC = files("roost.web") / "static"
-_TYPES = {
-    "docs.html": "text/html; charset=utf-8",
-    "docs.js": "text/javascript; charset=utf-8",
-    "scalar.js": "text/javascript; charset=utf-8",
+_HEADERS = {"Content-Security-Policy": DOCS_POLICY, "X-Content-Type-Options": "nosniff"}
+_PUBLIC = {"Access-Control-Allow-Origin": "*"}
+_PREFLIGHT = {
+    **_PUBLIC,
+    "Allow": "GET, HEAD, OPTIONS",
+    "Access-Control-Allow-Headers": "*",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    plain: bytes
-    packed: bytes
-    etag: str
-
-    @classmethod
-    def of(cls, content: bytes) -> "_File":
-        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-        return cls(content, gzip.compress(content, 6), etag)
-
-
-class _Lazy:
-    """A file that is made once, off the event loop."""
-
-    def __init__(self, make: Callable[[], bytes]) -> None:
-        self._make = make
-        self._making = asyncio.Lock()
-        self._file: _File | None = None
-
-    async def get(self) -> _File:
-        async with self._making:
-            if self._file is None:
-                self._file = await COMPUTING.run(lambda: _File.of(self._make()))
-            return self._file
+_HTML, _SCRIPT = "text/html; charset=utf-8", "text/javascript; charset=utf-8"
+_STATIC = files("roost.web") / "static"
+_VIEWER = library("scalar.js")
 
 
 def documentation(make: Callable[[], bytes]) -> list[Route]:
     """The document below `/v4`, the page at `/docs` and what it is made of below that."""
-    answer = _serve(_Lazy(make), "application/json", {"Access-Control-Allow-Origin": "*"})
-    static = {name: _Lazy((_STATIC / name).read_bytes) for name in _TYPES}
-    policy = {"Content-Security-Policy": DOCS_POLICY, "X-Content-Type-Options": "nosniff"}
-    pages = {name: _serve(static[name], media, policy) for name, media in _TYPES.items()}
+    document = StaticFile(make, "application/json", _PUBLIC)
+
+    async def answer(request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return Response(b"{}", media_type="application/json", headers=_PREFLIGHT)
+        return await document.get(request)
+
     return [
         *(Route(path, answer, methods=["GET", "OPTIONS"]) for path in DOCUMENT_PATHS),
-        Route("/docs", pages.pop("docs.html")),
-        *(Route(f"/docs/{name}", page) for name, page in pages.items()),
+        Route("/docs", StaticFile(_page, _HTML, _HEADERS).get),
+        Route("/docs/docs.js", StaticFile((_STATIC / "docs.js").read_bytes, _SCRIPT, _HEADERS).get),
+        Route("/docs/scalar.js", StaticFile(_VIEWER.read_bytes, _SCRIPT, _HEADERS).get),
     ]
 
 
-def _serve(
-    lazy: _Lazy, media_type: str, headers: Mapping[str, str]
-) -> Callable[[Request], Awaitable[Response]]:
-    async def serve(request: Request) -> Response:
-        if request.method == "OPTIONS":
-            allowed = {"Allow": "GET, HEAD, OPTIONS", "Access-Control-Allow-Headers": "*"}
-            return Response(b"{}", media_type="application/json", headers={**headers, **allowed})
-        file = await lazy.get()
-        # The next release has other files under the same names: browsers ask whether they do.
-        known = {
-            **headers,
-            "ETag": file.etag,
-            "Cache-Control": "no-cache",
-            "Vary": "Accept-Encoding",
-        }
-        if request.headers.get("if-none-match") == file.etag:
-            return Response(status_code=304, headers=known)
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            packed = {**known, "Content-Encoding": "gzip"}
-            return Response(file.packed, media_type=media_type, headers=packed)
-        return Response(file.plain, media_type=media_type, headers=known)
-
-    return serve
+def _page() -> bytes:
+    name = "docs.html" if _VIEWER.is_file() else "docs-missing.html"
+    return (_STATIC / name).read_bytes()
