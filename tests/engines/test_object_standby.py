@@ -7,6 +7,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -37,13 +38,17 @@ class Door:
 
     async def knows(self, access_key: str) -> bool:
         self.asked.append(access_key)
+        self._fail()
         return access_key == KEY.access_key
 
     async def bring_keys(self) -> None:
+        self._fail()
+        await self.engine.put_key(KEY)
+
+    def _fail(self) -> None:
         if self.faults:
             self.faults -= 1
             raise EngineError("planned")
-        await self.engine.put_key(KEY)
 
 
 class CountingServer(Server):
@@ -157,6 +162,44 @@ async def test_a_start_that_takes_too_long_is_told(
     server.goes, url = never, await address(door)
     assert [await status(url) for _ in range(2)] == [503, 503]
     assert server.starts == 1
+
+
+async def test_all_who_wait_are_told_that_the_start_has_failed(
+    door: Door, server: CountingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As soon as it has; and where as many wait as may, one more is told to come again."""
+    monkeypatch.setattr(standby, "_MOST", 4)
+    begun, ends = asyncio.Event(), asyncio.Event()
+
+    async def fails_later() -> None:
+        begun.set()
+        await ends.wait()
+        await fails()
+
+    server.goes, url = fails_later, await address(door)
+    waiting = [asyncio.create_task(status(url)) for _ in range(4)]
+    await begun.wait()
+    await until(partial(_heads_read, door), lambda count: count == 4)
+    assert await status(url) == 503
+    assert not any(each.done() for each in waiting)
+    ends.set()
+    assert [await each for each in waiting] == [503] * 4
+    assert server.starts == 1
+
+
+async def _heads_read(door: Door) -> int:
+    return len(door.asked)
+
+
+async def test_keys_that_cannot_be_read_are_looked_up_again(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For some seconds; then it is no answer about the key."""
+    monkeypatch.setattr(standby, "_LOOK_SECONDS", 0.01)
+    door.faults, url = 1, await address(door)
+    assert await status(url, key=OTHER) == 403
+    door.faults = 100
+    assert await status(url, key=OTHER) == 503
 
 
 async def test_silent_clients_keep_nobody_out(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:

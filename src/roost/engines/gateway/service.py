@@ -14,7 +14,7 @@ from roost.engines.gateway.state import Gateway, Pending
 from roost.engines.gateway.xml import document, tag
 
 _LABEL = re.compile("[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
-_DECISION_SECONDS = 15.0
+_DECISION_SECONDS = 30.0
 _XML = "application/xml"
 _OBJECT_OTHERS = ("torrent", "restore", "select", "append", "renameObject")
 

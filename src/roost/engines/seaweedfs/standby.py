@@ -28,15 +28,16 @@ _MOST_HEAD = 32 * 1024
 _BACKLOG = 1024
 _SILENT_SECONDS = 75.0
 _HEAD_SECONDS = 10.0
-_HOLD_SECONDS = 30.0
-"""Clients that wait for an answer lose patience after 60 s."""
+_HOLD_SECONDS = 55.0
+"""Clients that wait for an answer lose patience after 60 s. A start that fails is told at once, and
+one that goes on may take most of it on a machine that has other work."""
 _REST_SECONDS = 5.0
 """After a start that failed."""
 _CLOSE_SECONDS = 1.0
 _LOOK_SECONDS = 1.0
 _POLL_SECONDS = 0.02
 _LONG_SECONDS = 3600.0
-_BRING_TRIES = 5
+_TRIES = 5
 _PIECE = 64 * 1024
 
 _REQUEST = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]\r\n")
@@ -109,7 +110,7 @@ class Standby:
     async def _bring_keys(self, door: Door) -> None:
         """Those who come first are to find theirs. Where the server ran before it has most of them,
         and what is missing is brought by the watch."""
-        for _ in range(_BRING_TRIES):
+        for _ in range(_TRIES):
             try:
                 await door.bring_keys()
             except EngineError as error:
@@ -222,13 +223,21 @@ async def _check_known(door: Door, head: bytes, target: bytes) -> None:
     match = _KEY.search(head)
     if match is None:
         raise denied() if target.partition(b"?")[0] == b"/" else no_bucket()
-    try:
-        known = await door.knows(match[1].decode())
-    except EngineError:
-        raise _busy() from None
-    if not known:
+    if not await _is_known(door, match[1].decode()):
         message = "The AWS Access Key Id you provided does not exist in our records."
         raise S3Error(403, "InvalidAccessKeyId", message)
+
+
+async def _is_known(door: Door, access_key: str) -> bool:
+    """Also where the database, which is as busy, answers a little later. Raises S3Error."""
+    for left in reversed(range(_TRIES)):
+        try:
+            return await door.knows(access_key)
+        except EngineError as error:
+            _log.warning("object_key_not_looked_up", reason=str(error))
+            if left:
+                await asyncio.sleep(_LOOK_SECONDS)
+    raise _busy()
 
 
 async def _head(connection: socket.socket) -> bytes | None:
