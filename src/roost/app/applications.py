@@ -19,6 +19,7 @@ from roost.app.lab.routes import mount
 from roost.app.payments import StripeMessages
 from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
+from roost.console.site import Console
 from roost.core.planes import Engines
 from roost.core.spool import Spool
 from roost.dialect.documents import translate_document
@@ -77,7 +78,7 @@ class Applications:
         """The API and everything beside it, in the words of the specification or a dialect."""
         if dialect is None:
             registry = self.edge.registry
-            return self._server(self.edge, self.oauth, partial(build_document, registry))
+            return self._server(self.edge, self.oauth, partial(build_document, registry), True)
         operations = _operations_of(dialect)
         registry = operations.registry
         edge = replace(self.edge, registry=registry)
@@ -90,13 +91,16 @@ class Applications:
         if self.edge.access_log is not None:
             self.edge.access_log.flush()
 
-    def _server(self, edge: Edge, oauth: Site, document: Callable[[], bytes]) -> Server:
+    def _server(
+        self, edge: Edge, oauth: Site, document: Callable[[], bytes], has_console: bool = False
+    ) -> Server:
         roost = self.roost
         api: ASGIApp = Api(edge) if roost.tracer is None else TracedApi(edge, roost.tracer)
-        monitors = Networks(roost.settings.monitors)
-        beside = (*build_routes(oauth), *self.beside)
-        site = build_site(document, roost.metrics, Health(roost).check, monitors, beside)
         gated = api if self.lab is None else self.lab.gate.around(api)
+        monitors = Networks(roost.settings.monitors)
+        console = Console.of(gated, oauth, edge.registry).routes() if has_console else ()
+        beside = (*build_routes(oauth), *self.beside, *console)
+        site = build_site(document, roost.metrics, Health(roost).check, monitors, beside)
         return Server(gated, site, roost.limiter)
 
 

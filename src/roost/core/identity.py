@@ -8,7 +8,8 @@ from roost.core.grant_queries import Permission
 from roost.core.scopes import Scopes
 
 UserType = Literal["default", "parent", "child", "proxy"]
-TokenKind = Literal["personal", "oauth", "proxy"]
+TokenKind = Literal["personal", "oauth", "proxy", "session"]
+"""`session`: of a browser that is logged in, for the console."""
 
 
 @dataclass(frozen=True, slots=True)

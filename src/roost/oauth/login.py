@@ -20,7 +20,7 @@ from roost.resources.logins.queries import record_login
 from roost.resources.two_factor.service import verify_second_factor
 from roost.secrets import hash_token
 
-_CONSENT = re.compile(r"/oauth/authorize\?[!-~]*")
+_OURS = re.compile(r"/oauth/authorize\?[!-~]*|/console/[!-~]*|/")
 
 WRONG = "The user name or the password is not right."
 WRONG_CODE = "This code is not right, or was used before."
@@ -156,9 +156,9 @@ class LoginPages:
 
 
 def destination(query: Params) -> str | None:
-    """Where to go after the login: only ever our own consent page."""
+    """Where to go after the login: only ever our own consent page, or a page of the console."""
     after = query.get("next") or ""
-    return after if _CONSENT.fullmatch(after) else None
+    return after if _OURS.fullmatch(after) else None
 
 
 def path_with(after: str | None, path: str) -> str:

@@ -20,6 +20,8 @@ from roost.oauth import session_queries as queries
 from roost.oauth.forms import Params
 from roost.oauth.session_queries import Session
 from roost.oauth.site import Site
+from roost.resources.tokens.queries import add_session_token
+from roost.resources.tokens.service import PREFIX_LENGTH
 from roost.secrets import hash_token
 
 SESSION_LIFE = timedelta(hours=12)
@@ -46,9 +48,19 @@ class Visitor:
         """What forms for this browser must hold."""
         return self.site.box.mark(b"csrf", self.cookie.encode()).hex()
 
+    @property
+    def token(self) -> str:
+        """With which the console calls the API for this browser. It is kept nowhere: all processes
+        make it of the cookie."""
+        return self.site.box.mark(b"session token", self.cookie.encode()).hex()
+
     def sent(self, form: Params) -> bool:
         """Whether the form was on a page that this browser got from here."""
-        held = compare_digest((form.get("csrf") or "").encode(), self.csrf.encode())
+        return self.holds(form.get("csrf") or "")
+
+    def holds(self, csrf: str) -> bool:
+        """The same of what a form says as `csrf`."""
+        held = compare_digest(csrf.encode(), self.csrf.encode())
         return held and not self._from_elsewhere()
 
     def _from_elsewhere(self) -> bool:
@@ -83,8 +95,12 @@ async def begin_session(visitor: Visitor, user: Session) -> Visitor | None:
     life = SESSION_LIFE if user.tfa_passed else SECOND_FACTOR_LIFE
     async with site.store.transaction() as db:
         await queries.drop_session(db, hash_token(visitor.cookie))
+        entered = Visitor(site, visitor.request, cookie, user)
         added = await queries.add_session(db, hash_token(cookie), user, now, now + life)
-    return Visitor(site, visitor.request, cookie, user) if added else None
+        if added and user.tfa_passed:
+            token, session = entered.token, hash_token(cookie)
+            await add_session_token(db, session, hash_token(token), token[:PREFIX_LENGTH])
+    return entered if added else None
 
 
 async def end_session(visitor: Visitor) -> Visitor:

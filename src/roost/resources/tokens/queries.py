@@ -47,6 +47,9 @@ _IDENTITY = """
             and (t.app_id is null or exists (
             select from authorized_app p join oauth_client c on c.id = p.client_id
             where p.id = t.app_id and p.revoked is null and c.status = 'active'))
+            and (t.session is null or exists (
+            select from web_session s where s.hash = t.session and s.tfa_passed
+                and s.password = sha256(convert_to(u.password_hash, 'UTF8'))))
     """
 
 
@@ -118,6 +121,16 @@ async def create_token(
         )
     )
     return token_id
+
+
+@query("""
+    insert into token
+        (user_id, label, hash, prefix, scopes, created, last_used, expiry, kind, session)
+    select user_id, 'Console', $2, $3, '*', created, created, expiry, 'session', hash
+    from web_session where hash = $1
+    """)
+async def add_session_token(db: Queries, session: bytes, hashed: bytes, prefix: str) -> None:
+    """One for a session, which was its login already."""
 
 
 async def count_with_lock(db: Queries, user_id: int, now: datetime) -> int:

@@ -1,0 +1,235 @@
+"""Forms of operations, and what they do."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs
+
+import orjson
+from pydantic import JsonValue
+from starlette.responses import Response
+
+from roost.console.api import Answer, Json
+from roost.console.calls import Calls, calls_of
+from roost.console.choices import with_choices
+from roost.console.forms import Field, Sent, body_of, fields_of, shown, values_of
+from roost.console.operations import PREFIX, url_of
+from roost.console.render import redirect, show
+from roost.console.visit import Visit, is_destructive
+from roost.errors import ErrorItem
+from roost.ids import new_token
+from roost.web.registry import Endpoint
+from roost.web.routing import path_params
+
+EXPIRED = "This page was open for too long. Please send it again."
+MAX_FORM = 1024 * 1024
+_MAX_FIELDS = 2000
+_READ_SECONDS = 60
+_FORM_TYPE = "application/x-www-form-urlencoded"
+_FORMER = "was:"
+"""Before the name of a field: what it was when the form was shown."""
+
+_SHOWN_ONCE = frozenset(
+    {
+        "create_oauth_client",
+        "create_object_key",
+        "create_object_url",
+        "create_proxy_token",
+        "create_token",
+        "enable_tfa",
+        "explain_packet",
+        "reset_oauth_client_secret",
+        "upload_image",
+        "confirm_tfa",
+    }
+)
+"""Whose answers say what can't be seen again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a template shows of one."""
+
+    endpoint: Endpoint
+    fields: Sequence[Field]
+    values: Mapping[str, str]
+    former: Mapping[str, str]
+    about: Json
+    """The record that it changes; empty where there is none."""
+    confirm: str | None
+    """What has to be typed."""
+    key: str
+    """So that a form that is sent twice is done once."""
+    back: str
+    problems: Mapping[str, str] = field(default_factory=dict)
+    """By fields."""
+    other: Sequence[str] = ()
+    """Problems of no field here."""
+    request_id: str = ""
+    lacking: str | None = None
+    calls: Calls | None = None
+    price: Json | None = None
+    """Of a dry run."""
+
+    def field(self, name: str) -> Field:
+        """For templates; KeyError for one that is not there."""
+        return {each.name: each for each in _flat(self.fields)}[name]
+
+    @property
+    def destructive(self) -> bool:
+        return is_destructive(self.endpoint)
+
+
+async def show_form(visit: Visit) -> Response:
+    """With what the address says of its fields, or the record has."""
+    form = await _form(visit, {})
+    return show(visit, visit.page.template, form=form)
+
+
+async def perform(visit: Visit) -> Response:
+    """Do what a form says, or show it again with what is wrong."""
+    sent = await _read(visit)
+    form = await _form(visit, sent)
+    if not visit.visitor.holds(_one(sent, "csrf")):
+        return show(visit, visit.page.template, 403, form=_with(form, other=[EXPIRED]))
+    former = {n.removeprefix(_FORMER): v[0] for n, v in sent.items() if n.startswith(_FORMER)}
+    body = body_of(form.fields, sent, former)
+    if "preview" in sent:
+        return await _preview(visit, form, body)
+    if form.confirm is not None and _one(sent, "confirm").strip() != form.confirm:
+        problems = {"confirm": f"Type {form.confirm}"}
+        return show(visit, visit.page.template, 400, form=_with(form, problems=problems))
+    raw = orjson.dumps(body) if form.endpoint.body is not None else b""
+    answer = await visit.api.call(form.endpoint, visit.params, body=raw, key=_one(sent, "key"))
+    if answer.ok:
+        return _after(visit, form, answer)
+    return show(visit, visit.page.template, answer.status, form=await _refused(visit, form, answer))
+
+
+async def _preview(visit: Visit, form: Form, body: Mapping[str, JsonValue]) -> Response:
+    """The price and the calls; alone where a script asks for them."""
+    calls, price = calls_of(form.endpoint, visit.params, body, visit.base), None
+    if form.endpoint.dry_run is not None:
+        raw = orjson.dumps(body) if form.endpoint.body is not None else b""
+        query = {"dry_run": "true"}
+        answer = await visit.api.call(form.endpoint, visit.params, query, raw)
+        form, price = await _refused(visit, form, answer), answer.record or None
+    form = _with(form, calls=calls, price=price, key=new_token())
+    is_fragment = visit.request.headers.get("x-fragment") == "preview"
+    return show(visit, "preview.html" if is_fragment else visit.page.template, form=form)
+
+
+async def _refused(visit: Visit, form: Form, answer: Answer) -> Form:
+    names = {each.name for each in _flat(form.fields)}
+    of_fields, other = dict[str, str](), list[str]()
+    for problem in answer.problems:
+        name = _nearest(problem, names)
+        if name is None:
+            where = f"{problem['field']}: " if "field" in problem else ""
+            other.append(where + problem["reason"])
+        else:
+            of_fields[name] = problem["reason"]
+    lacking = await visit.lacks(form.endpoint) if answer.status in (401, 403) else None
+    request_id = "" if answer.ok else answer.request_id
+    return _with(form, problems=of_fields, other=other, request_id=request_id, lacking=lacking)
+
+
+def _nearest(problem: ErrorItem, names: set[str]) -> str | None:
+    """The field that a problem is of, or is within."""
+    path = problem.get("field", "")
+    while path and path not in names:
+        path = path.rpartition(".")[0] if "." in path else path.partition("[")[0]
+        if "[" not in path and "." not in path:
+            break
+    return path if path in names else None
+
+
+def _flat(fields: Sequence[Field]) -> Sequence[Field]:
+    return [inner for each in fields for inner in ([each, *_flat(each.fields)])]
+
+
+def _with(form: Form, **changes: object) -> Form:
+    values = {name: getattr(form, name) for name in Form.__dataclass_fields__}
+    return Form(**{**values, **changes})
+
+
+async def _form(visit: Visit, sent: Sent) -> Form:
+    await visit.read()
+    endpoint = visit.operations.by_name[visit.page.form or ""]
+    about = await _about(visit, endpoint)
+    fields = fields_of(visit.schemas, visit.schemas.body_of(endpoint))
+    former = values_of(fields, about) if endpoint.method == "PUT" else {}
+    given = {name: values[0] for name, values in sent.items()} if sent else {}
+    asked = dict(visit.request.query_params) if not sent else {}
+    defaults = {
+        each.name: shown(each.default) for each in _flat(fields) if each.default is not None
+    }
+    label = about.get("label") or about.get("username")
+    destructive = is_destructive(endpoint)
+    home = visit.operations.home(endpoint)
+    return Form(
+        endpoint=endpoint,
+        fields=await with_choices(visit, endpoint, fields),
+        values={**({} if endpoint.method == "PUT" else defaults), **former, **asked, **given},
+        former=former,
+        about=about,
+        confirm=label if destructive and isinstance(label, str) and label else None,
+        key=_one(sent, "key") or new_token(),
+        back="/" if home is None else url_of(home, visit.params) if _fits(home, visit) else PREFIX,
+    )
+
+
+def _fits(endpoint: Endpoint, visit: Visit) -> bool:
+    return set(path_params(endpoint.path)) <= set(visit.params)
+
+
+async def _about(visit: Visit, endpoint: Endpoint) -> Json:
+    """The record that the operation changes, where there is one."""
+    of = endpoint.of or visit.operations.home(endpoint)
+    if of is None or not _fits(of, visit) or not path_params(of.path):
+        of = visit.operations.home(endpoint) if endpoint.method == "PUT" else None
+    if of is None or not _fits(of, visit):
+        return {}
+    return (await visit.api.call(of, visit.params)).record
+
+
+def _after(visit: Visit, form: Form, answer: Answer) -> Response:
+    """To what was made or changed; what is said once only is shown at once."""
+    endpoint, operations = form.endpoint, visit.operations
+    if endpoint.name in _SHOWN_ONCE:
+        return show(visit, "answer.html", form=form, answer=answer)
+    home = operations.home(endpoint)
+    target = home
+    params = dict(visit.params)
+    if endpoint.method == "POST" and home is not None and answer.record:
+        row = operations.row_page(home)
+        found = None if row is None else operations.row_params(row, params, answer.record)
+        if row is not None and found is not None:
+            target, params = row, dict(found)
+    if endpoint.method == "DELETE" and home is not None and home.path == endpoint.path:
+        target = operations.home(home)
+    if target is None or not set(path_params(target.path)) <= set(params):
+        return redirect(f"/?done={endpoint.name}")
+    return redirect(f"{url_of(target, params)}?done={endpoint.name}")
+
+
+async def _read(visit: Visit) -> Sent:
+    """A form; empty for what is none, or too long, so that it is refused as one too old."""
+    kind = visit.request.headers.get("content-type", "").partition(";")[0].strip()
+    if kind != _FORM_TYPE:
+        return {"csrf": [""]}
+    raw = b""
+    try:
+        async with asyncio.timeout(_READ_SECONDS):
+            async for chunk in visit.request.stream():
+                raw += chunk
+                if len(raw) > MAX_FORM:
+                    return {"csrf": [""]}
+        text = raw.decode("ascii", "replace")
+        return parse_qs(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    except (TimeoutError, ValueError):
+        return {"csrf": [""]}
+
+
+def _one(sent: Sent, name: str) -> str:
+    return next(iter(sent.get(name, ())), "")

@@ -1,0 +1,151 @@
+"""Which operation is reached from which page.
+
+A page is where the API's path is: `/console/volumes/7` shows what `GET /v4/volumes/7` answers. What
+has no path of its own with a GET is done on the page above it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from roost.console.api import Json, path_of
+from roost.web.registry import Array, Endpoint, Page, Registry
+from roost.web.routing import Params, path_params, plain_path
+
+PREFIX = "/console"
+
+_ELSEWHERE: Mapping[str, str] = {
+    "/networking/explain": "/networking/firewalls",
+    "/networking/ipv4/assign": "/networking/ips",
+    "/networking/ipv4/share": "/networking/ips",
+    "/object-storage/cancel": "/object-storage/buckets",
+}
+"""Pages of what has none above it."""
+_ROWS: Mapping[str, str] = {
+    "list_buckets": "view_bucket",
+    "list_databases": "view_mysql_database",
+    "list_account_availability": "view_account_availability",
+}
+"""What a row of a list is, where its path does not say it."""
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "clusterId": ("cluster", "id"),
+    "bucket": ("label",),
+    "tagLabel": ("label",),
+    "regionId": ("region", "id"),
+}
+"""The fields of a row that are parameters of a path, where they have other names."""
+
+
+@dataclass(frozen=True)
+class Operations:
+    """All operations of a registry, as a tree of pages."""
+
+    registry: Registry
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Endpoint]:
+        return {each.name: each for each in self.registry}
+
+    @cached_property
+    def _pages(self) -> Mapping[str, Endpoint]:
+        """What shows each path, with `{}` for parameters."""
+        return {shape(each): each for each in self.registry if each.method == "GET"}
+
+    def home(self, endpoint: Endpoint) -> Endpoint | None:
+        """The operation on whose page this one is; None for a page at the top."""
+        path = _ELSEWHERE.get(plain_path(endpoint.path))
+        wanted = path or shape(endpoint)
+        if path is None and endpoint.method == "GET":
+            wanted = wanted.rpartition("/")[0]
+        while wanted:
+            if (page := self._pages.get(wanted)) is not None:
+                return page
+            wanted = wanted.rpartition("/")[0]
+        return None
+
+    @cached_property
+    def _below(self) -> Mapping[str, tuple[Endpoint, ...]]:
+        below: dict[str, tuple[Endpoint, ...]] = {}
+        for each in self.registry:
+            if not each.deprecated and (home := self.home(each)) is not None:
+                below[home.name] = (*below.get(home.name, ()), each)
+        return below
+
+    def actions(self, page: Endpoint) -> tuple[Endpoint, ...]:
+        """What can be done on the page of this operation, first what it is changed by."""
+        found = (each for each in self._below.get(page.name, ()) if each.method != "GET")
+        known = set(path_params(page.path))
+        return tuple(each for each in found if set(path_params(each.path)) == known)
+
+    def row_actions(self, page: Endpoint) -> tuple[Endpoint, ...]:
+        """What can be done with each row of the page's list, which has no page of its own."""
+        known = set(path_params(page.path))
+        below = self._below.get(page.name, ())
+        return tuple(
+            each for each in below if each.method != "GET" and set(path_params(each.path)) > known
+        )
+
+    def tabs(self, page: Endpoint) -> tuple[Endpoint, ...]:
+        """Pages below this one that need no more than it."""
+        known = set(path_params(page.path))
+        below = self._below.get(page.name, ())
+        return tuple(
+            each for each in below if each.method == "GET" and set(path_params(each.path)) == known
+        )
+
+    def top(self) -> tuple[Endpoint, ...]:
+        """Pages that are below none."""
+        return tuple(each for each in self._pages.values() if self.home(each) is None)
+
+    def row_page(self, page: Endpoint) -> Endpoint | None:
+        """What shows one row of a list."""
+        if (name := _ROWS.get(page.name)) is not None:
+            return self.by_name.get(name)
+        if not isinstance(page.returns, Page | Array):
+            return None
+        return self._pages.get(shape(page) + "/{}")
+
+    def row_params(self, endpoint: Endpoint, params: Params, row: Json) -> Params | None:
+        """The parameters of a path to one row; None where the row does not say them."""
+        found = dict(params)
+        for name in path_params(endpoint.path):
+            if name in params:
+                continue
+            keys = _KEYS.get(name, (name, "id"))
+            value = next((row[key] for key in keys if row.get(key) is not None), None)
+            if not isinstance(value, str | int):
+                return None
+            found[name] = value
+        return found
+
+
+def shape(endpoint: Endpoint) -> str:
+    return re.sub(r"\{[^{}]*\}", "{}", endpoint.path)
+
+
+def url_of(endpoint: Endpoint, params: Params) -> str:
+    """Of the page that shows it, or for what changes something, of its form."""
+    url = PREFIX + path_of(endpoint, params)
+    return url if endpoint.method == "GET" else f"{url}?do={endpoint.name}"
+
+
+def title_of(endpoint: Endpoint) -> str:
+    """What it does, in a few words."""
+    return endpoint.summary.rstrip(".")
+
+
+def reached(operations: Operations, hand_made: Iterable[str]) -> frozenset[str]:
+    """The names of all operations that some page leads to."""
+    made = [operations.by_name[name] for name in hand_made]
+    queue, seen = [*operations.top(), *made], set[str]()
+    while queue:
+        page = queue.pop()
+        if page.name in seen:
+            continue
+        seen.add(page.name)
+        if page.method == "GET":
+            row = operations.row_page(page)
+            queue += [*operations.tabs(page), *([] if row is None else [row])]
+            queue += [*operations.actions(page), *operations.row_actions(page)]
+    return frozenset(seen)

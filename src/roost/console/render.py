@@ -1,0 +1,143 @@
+"""Pages as HTML, with the headers that keep them safe."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import cast
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from roost.console.listed import listed
+from roost.console.navigation import NAVIGATION
+from roost.console.operations import PREFIX, title_of, url_of
+from roost.console.visit import Action, Visit
+
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
+
+SAFETY: Mapping[str, str] = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "same-origin",
+    "Strict-Transport-Security": "max-age=31536000",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+def policy(request: Request) -> str:
+    """Scripts, styles and pictures are files of this server; consoles are its WebSockets."""
+    scheme = "wss" if request.url.scheme == "https" else "ws"
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        f"font-src 'self'; connect-src 'self' {scheme}://{request.url.netloc}; "
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    )
+
+
+def show(visit: Visit, template: str, code: int = 200, **values: object) -> Response:
+    """`visit` and what the page has read are known to the template by their names."""
+    html = _templates.get_template(template).render(
+        visit=visit,
+        csrf=visit.visitor.csrf,
+        username=visit.visitor.session.username if visit.visitor.session else "",
+        navigation=NAVIGATION,
+        here=visit.request.url.path,
+        done=_done(visit),
+        listed_of=partial(listed, visit),
+        **{**visit.answers, "title": title(visit), **values},
+    )
+    headers = {**SAFETY, "Content-Security-Policy": policy(visit.request)}
+    return HTMLResponse(html, code, headers=headers)
+
+
+def redirect(url: str) -> Response:
+    """With GET, whatever the method was."""
+    return Response(status_code=303, headers={**SAFETY, "Location": url})
+
+
+def title(visit: Visit) -> str:
+    """Of the page, with the label of what it is about."""
+    main = visit.main
+    record = {} if main is None else main.record
+    text = visit.page.title
+    for name in re.findall(r"\{(\w+)\}", text):
+        text = text.replace(f"{{{name}}}", str(record.get(name, visit.params.get(name, ""))))
+    label = record.get("label") or record.get("username")
+    is_new = "{" in visit.page.title
+    return text if is_new or not isinstance(label, str) else f"{label} · {text}"
+
+
+def _done(visit: Visit) -> str | None:
+    """What a form has done that led to this page."""
+    endpoint = visit.operations.by_name.get(visit.request.query_params.get("done", ""))
+    return None if endpoint is None else title_of(endpoint)
+
+
+def _cell(value: object) -> Markup | str:
+    """One value for people. All that is not ours is escaped."""
+    if value is None or value == "" or value == []:
+        return Markup('<span class="none">\N{EN DASH}</span>')
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str) and _TIME.fullmatch(value):
+        shown = value.replace("T", " ")
+        return Markup('<time datetime="{}Z" title="{} UTC">{} UTC</time>').format(
+            value, shown, shown
+        )
+    if isinstance(value, list) and all(not isinstance(each, dict | list) for each in value):
+        return Markup(", ").join(escape(str(each)) for each in value)
+    return str(value)
+
+
+def _words(name: str) -> str:
+    words = name.replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def _with_query(url: str, **values: object) -> str:
+    return f"{url}?{urlencode({key: str(value) for key, value in values.items()})}"
+
+
+def _action(actions: Sequence[Action], operation: str) -> Action | None:
+    return next((each for each in actions if each.operation == operation), None)
+
+
+def _dollars(value: object) -> str:
+    return f"${value:,.2f}" if isinstance(value, int | float) else "\N{EN DASH}"
+
+
+def _size(megabytes: object) -> str:
+    """MB for people."""
+    if not isinstance(megabytes, int | float):
+        return "\N{EN DASH}"
+    return f"{megabytes / 1024:g} GB" if megabytes >= 1024 else f"{megabytes:g} MB"
+
+
+_templates = Environment(
+    loader=PackageLoader("roost.console"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_templates.filters.update(
+    cell=_cell, words=_words, dollars=_dollars, size=_size, quoted=lambda text: quote(text, safe="")
+)
+_templates.globals.update(
+    cast(
+        "Mapping[str, object]",
+        {
+            "PREFIX": PREFIX,
+            "action": _action,
+            "url_of": url_of,
+            "title_of": title_of,
+            "with_query": _with_query,
+        },
+    )
+)

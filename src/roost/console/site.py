@@ -1,0 +1,108 @@
+"""The console's routes: pages, forms and what forms do."""
+
+import asyncio
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from roost.console import actions, assets
+from roost.console.api import Api
+from roost.console.made import PAGES
+from roost.console.operations import PREFIX, Operations
+from roost.console.pages import Page, Pages
+from roost.console.render import redirect
+from roost.console.schemas import Schemas
+from roost.console.views import refuse, show_page
+from roost.console.visit import Visit
+from roost.oauth.sessions import Visitor, visitor_of
+from roost.oauth.site import Site
+from roost.threads import COMPUTING
+from roost.web.registry import Registry
+from roost.web.routing import Params
+
+_NOWHERE = Page("/", "Not found", "refused.html")
+
+
+@dataclass
+class Console:
+    """Pages of one listener."""
+
+    app: ASGIApp
+    """The API."""
+    site: Site
+    operations: Operations
+    pages: Pages
+    _schemas: Schemas | None = None
+    _describing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @classmethod
+    def of(cls, app: ASGIApp, site: Site, registry: Registry) -> "Console":
+        operations = Operations(registry)
+        return cls(app, site, operations, Pages(operations, PAGES))
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/", self.start, methods=["GET"]),
+            assets.route(f"{PREFIX}/static"),
+            Route(PREFIX, self.to_start, methods=["GET"]),
+            Route(PREFIX + "/{path:path}", self.show, methods=["GET"]),
+            Route(PREFIX + "/{path:path}", self.send, methods=["POST"]),
+        ]
+
+    async def start(self, request: Request) -> Response:
+        return await self._show(request, "/")
+
+    async def to_start(self, request: Request) -> Response:
+        return redirect("/")
+
+    async def show(self, request: Request) -> Response:
+        return await self._show(request, _path(request))
+
+    async def _show(self, request: Request, path: str) -> Response:
+        visitor = await visitor_of(self.site, request)
+        if visitor.user is None:
+            return _log_in(request)
+        form = request.query_params.get("do")
+        found = self.pages.find(path, form)
+        if found is None:
+            return refuse(await self._visit(request, visitor, _NOWHERE, {}), 404)
+        visit = await self._visit(request, visitor, *found)
+        if visit.page.form is not None:
+            return await actions.show_form(visit)
+        return await show_page(visit)
+
+    async def send(self, request: Request) -> Response:
+        """What a form does."""
+        visitor = await visitor_of(self.site, request)
+        if visitor.user is None:
+            return _log_in(request)
+        found = self.pages.find(_path(request), request.query_params.get("do", ""))
+        if found is None or found[0].form is None:
+            return refuse(await self._visit(request, visitor, _NOWHERE, {}), 404)
+        return await actions.perform(await self._visit(request, visitor, *found))
+
+    async def _visit(self, request: Request, visitor: Visitor, page: Page, params: Params) -> Visit:
+        async with self._describing:
+            if self._schemas is None:
+                self._schemas = await COMPUTING.run(Schemas.of, self.operations.registry)
+        api = Api(self.app, visitor.token, request.scope)
+        return Visit(request, visitor, api, self.operations, self._schemas, page, params)
+
+
+def _path(request: Request) -> str:
+    """As the API has it: slashes that were sent as %2F belong to a name there too."""
+    return "/" + str(request.path_params["path"]).rstrip("/")
+
+
+def _log_in(request: Request) -> Response:
+    """And back to this page, where it is one that can be shown again."""
+    raw = request.scope["raw_path"].decode("ascii", "replace")
+    query = request.scope["query_string"].decode("ascii", "replace")
+    after = raw + (f"?{query}" if query else "")
+    if request.method != "GET":
+        after = "/"
+    return redirect(f"/login?{urlencode({'next': after})}")

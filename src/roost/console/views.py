@@ -1,0 +1,76 @@
+"""Pages that show something: lists, records and what is made by hand."""
+
+from starlette.responses import Response
+
+from roost.console.api import Answer
+from roost.console.listed import listed
+from roost.console.operations import title_of, url_of
+from roost.console.render import SAFETY, redirect, show
+from roost.console.visit import Visit
+from roost.web.registry import Endpoint
+from roost.web.routing import path_params
+
+_DOWNLOAD = "default-src 'none'; sandbox; frame-ancestors 'none'"
+
+
+async def show_page(visit: Visit) -> Response:
+    await visit.read()
+    main = visit.main
+    if main is None:
+        return show(visit, visit.page.template)
+    if main.status == 401:
+        return redirect("/login")
+    if not main.ok and main.status != 400:
+        return refuse(visit, main.status, await _lacking(visit, main))
+    endpoint = visit.operations.by_name[main.operation]
+    if main.body and "json" not in main.headers.get("content-type", ""):
+        return _download(main)
+    actions = await visit.actions(visit.operations.actions(endpoint))
+    tabs = [
+        (title_of(each), url_of(each, visit.params)) for each in visit.operations.tabs(endpoint)
+    ]
+    return show(
+        visit,
+        visit.page.template,
+        endpoint=endpoint,
+        actions=actions,
+        tabs=tabs,
+        main=main,
+        listed=listed(visit, main),
+        query=_query_of(visit, endpoint),
+        below=_page_above(visit, endpoint),
+    )
+
+
+def _query_of(visit: Visit, endpoint: Endpoint) -> list[tuple[str, str, str]]:
+    """Parameters of the query, what they mean and are."""
+    asked = visit.request.query_params
+    return [(name, text, asked.get(name, "")) for name, text in endpoint.query.items()]
+
+
+def _page_above(visit: Visit, endpoint: Endpoint) -> tuple[str, str] | None:
+    """Title and address of the page that this one is below."""
+    above = visit.operations.home(endpoint)
+    if above is None or not set(path_params(above.path)) <= set(visit.params):
+        return None
+    return title_of(above), url_of(above, visit.params)
+
+
+async def _lacking(visit: Visit, answer: Answer) -> str | None:
+    if answer.status not in (401, 403):
+        return None
+    endpoint = visit.operations.by_name[answer.operation]
+    return await visit.lacks(endpoint)
+
+
+def refuse(visit: Visit, status: int, lacking: str | None = None) -> Response:
+    """A page that is not shown, and why."""
+    return show(visit, "refused.html", status, lacking=lacking, status=status, main=visit.main)
+
+
+def _download(answer: Answer) -> Response:
+    """A file: never shown as a page of ours."""
+    headers = {**SAFETY, "Content-Security-Policy": _DOWNLOAD}
+    headers["Content-Disposition"] = answer.headers.get("content-disposition", "attachment")
+    kind = answer.headers.get("content-type", "application/octet-stream")
+    return Response(answer.body, media_type=kind, headers=headers)
