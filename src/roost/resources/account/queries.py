@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from roost.core.billing import promotion_queries
 from roost.core.lists import listing_of
-from roost.resources.account.records import SettingsRow
+from roost.resources.account.records import AccountRow, SettingsRow
 from roost.store import Queries
 from roost.store.paging import Listing
 from roost.store.query import query
@@ -19,38 +19,31 @@ _CAPABILITIES = """array(
 """All services of all regions, as an SQL expression."""
 
 
-def _record(now: str, uninvoiced: str = "0") -> str:
-    """SQL of the record of an account `a` at a time (UTC)."""
-    return f"""
-        {promotion_queries.active("a.id", now)} as active_promotions, a.created as active_since,
-        a.address_1, a.address_2,
-        a.balance::float8 as balance, {uninvoiced} as balance_uninvoiced,
-        case when a.parent_id is null then 'platform' else 'external' end as billing_source,
-        {_CAPABILITIES} as capabilities, a.city,
-        json_build_object('last_four', a.card_last_four, 'expiry', a.card_expiry) as credit_card,
-        a.company, a.country, a.email,
-        a.first_name, a.last_name, a.phone, a.state, a.tax_id, a.euuid, a.zip
-        """
+def account_sql(now: str, uninvoiced: str = "0") -> dict[str, str]:
+    """SQL of what is no column in the record of an account `a` at a time (UTC)."""
+    return {
+        "active_promotions": promotion_queries.active("a.id", now),
+        "active_since": "a.created",
+        "balance": "a.balance::float8",
+        "balance_uninvoiced": uninvoiced,
+        "capabilities": _CAPABILITIES,
+        "credit_card": """
+            json_build_object('last_four', a.card_last_four, 'expiry', a.card_expiry)""",
+    }
 
 
-OWN_ACCOUNT = Listing(
-    record=_record("$1::timestamp", "$2::numeric"),
+OWN_ACCOUNT = listing_of(
+    AccountRow,
     source="account a",
     scope="$1::timestamp is not null and $2::numeric is not null",
     key="a.id",
-    columns={},
+    sql={
+        **account_sql("$1::timestamp", "$2::numeric"),
+        "billing_source": "case when a.parent_id is null then 'platform' else 'external' end",
+    },
 )
 """Scope: the time, and what the caller's account has used and not been invoiced for, in US
 dollars."""
-
-CHILDREN = Listing(
-    record=_record("$2::timestamp"),
-    source="account a",
-    scope="a.parent_id = $1 and a.canceled is null and $2::timestamp is not null",
-    key="a.id",
-    columns={},
-)
-"""Scope: the parent, and the time."""
 
 SETTINGS = listing_of(
     SettingsRow,

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
-from roost.core.formats import Timestamp, Uuid, example
+from roost.core.formats import Folded, Timestamp, Uuid, example
 
 
 class CreditCard(TypedDict):
@@ -57,9 +57,9 @@ class AccountData(TypedDict):
     """Credits that the account may use."""
     active_since: Timestamp
     """When the account began (UTC)."""
-    address_1: str
+    address_1: Folded[str]
     """The first line of the address."""
-    address_2: str
+    address_2: Folded[str]
     """The second line of the address."""
     balance: float
     """What is owed; less than 0 is a credit."""
@@ -67,29 +67,29 @@ class AccountData(TypedDict):
     """An estimate of the invoice of this month so far."""
     capabilities: list[str]
     """What the account can use, by the names that regions have for it."""
-    city: str
+    city: Folded[str]
     """The city."""
     credit_card: CreditCard
     """The card on file."""
-    company: str
+    company: Folded[str]
     """The name of the company; empty for a person."""
-    country: str
+    country: Folded[str]
     """Two letters of ISO 3166."""
-    email: str
+    email: Folded[str]
     """Where mail about the account goes."""
-    first_name: str
+    first_name: Folded[str]
     """The first name of the contact."""
-    last_name: str
+    last_name: Folded[str]
     """The last name of the contact."""
-    phone: str
+    phone: Folded[str]
     """The contact's phone number."""
-    state: str
+    state: Folded[str]
     """The state or province; two letters in the USA and Canada."""
     tax_id: str
     """The tax number; empty where there is none."""
     euuid: Uuid
     """The id of the account for others."""
-    zip: str
+    zip: Folded[str]
     """The postal code."""
 
 

@@ -2,29 +2,20 @@
 
 from dataclasses import dataclass, replace
 
-from roost.resources.account.queries import CHILDREN as ALL_CHILDREN
+from roost.core.lists import listing_of
+from roost.resources.account.queries import account_sql
+from roost.resources.child_accounts.records import ChildAccountRow
 from roost.store import Queries
-from roost.store.paging import Column
 from roost.store.query import query
 
-_FILTERABLE = (
-    "address_1",
-    "address_2",
-    "city",
-    "company",
-    "country",
-    "email",
-    "first_name",
-    "last_name",
-    "phone",
-    "state",
-    "zip",
+CHILDREN = listing_of(
+    ChildAccountRow,
+    source="account a",
+    scope="a.parent_id = $1 and a.canceled is null and $2::timestamp is not null",
+    key="a.id",
+    sql={**account_sql("$2::timestamp"), "billing_source": "'external'"},
 )
-
-CHILDREN = replace(
-    ALL_CHILDREN,
-    columns={name: Column(f"a.{name}", "text", folds=True) for name in _FILTERABLE},
-)
+"""Scope: the parent, and the time."""
 BY_EUUID = replace(CHILDREN, key="a.euuid")
 
 
