@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from roost.store import Store
-from roost.store.statement import Statement, changed
+from roost.store.statement import Statement, changed, inserted, selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +36,15 @@ def test_what_has_no_value_stays() -> None:
     sql, *values = Statement(f"update t set {changed('label', 'group')}").of(label=None, group="a")
     wanted = 'update t set "label" = coalesce($1, "label"), "group" = coalesce($2, "group")'
     assert (sql, values) == (wanted, [None, "a"])
+
+
+def test_a_dataclass_says_its_columns() -> None:
+    assert selected(Row, size="octet_length(text)") == '"label", octet_length(text) as "size"'
+    with pytest.raises(ValueError, match="Row: length"):
+        selected(Row, length="1")
+
+
+def test_a_dataclass_says_what_is_inserted() -> None:
+    """A field that is given in another form is no column of its own."""
+    sql = inserted(Row, status="'new'", bytes=":size::bigint * 1024")
+    assert sql == '("label", "status", "bytes") values (:label, \'new\', :size::bigint * 1024)'

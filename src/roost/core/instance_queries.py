@@ -7,6 +7,7 @@ from typing import Literal
 
 from roost.store import Queries
 from roost.store.query import query
+from roost.store.statement import selected
 
 InstanceStatus = Literal[
     "running",
@@ -62,14 +63,13 @@ class InstanceFacts:
     """Another one after each change of the row."""
 
 
-_FACTS = """
-    select id, account_id, label, status, region, image, type, disk, memory, vcpus, ipv4, ipv6,
-        watchdog_enabled, target_region, host, target_host, engine, created, config_id, user_data,
-        xmin as version,
-        coalesce((select c.memory_limit from compute_config c where c.id = config_id), 0)
-            as memory_limit
-    from compute_instance
+_MEMORY_LIMIT = """
+    coalesce((select c.memory_limit from compute_config c where c.id = config_id), 0)
 """
+_FACTS = f"""
+    select {selected(InstanceFacts, memory_limit=_MEMORY_LIMIT, version="xmin")}
+    from compute_instance
+"""  # noqa: S608
 
 
 @query(f"{_FACTS} where account_id = $1 and id = $2 for no key update")

@@ -7,8 +7,7 @@ from datetime import datetime
 from roost.core.conditions import Condition, Found, Severity
 from roost.store import Queries
 from roost.store.query import query
-
-_COLUMNS = "id, kind, subject, severity, text, began, ended"
+from roost.store.statement import selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ async def _keep(db: Queries, each: Condition, now: datetime) -> None:
     )
 
 
-@query(f"select {_COLUMNS} from operator_condition where id = $1")  # noqa: S608
+@query(f"select {selected(ConditionFacts)} from operator_condition where id = $1")  # noqa: S608
 async def find(db: Queries, condition_id: int) -> ConditionFacts | None: ...
 
 

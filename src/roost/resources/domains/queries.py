@@ -1,7 +1,7 @@
 """SQL of domains; that of their records is in record_queries.py."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from asyncpg import Record
@@ -13,7 +13,7 @@ from roost.resources.domains.records import DomainRow, DomainStatus, DomainType
 from roost.store import Queries
 from roost.store.paging import Counted
 from roost.store.query import query
-from roost.store.statement import Statement, changed
+from roost.store.statement import Statement, changed, inserted, selected
 
 DOMAINS = listing_of(
     DomainRow,
@@ -65,7 +65,7 @@ class DomainFacts:
         return self.type == "master" and self.status == "active"
 
 
-FACTS = ", ".join(f'"{each.name}"' for each in fields(DomainFacts))
+FACTS = selected(DomainFacts)
 _FIND = f"select {FACTS} from domain"  # noqa: S608 - constants
 
 
@@ -125,18 +125,13 @@ async def has_foreign_relation(
     """Whether a zone lies within or above one of another account."""
 
 
-_NEW = [each.name for each in fields(NewDomain)]
-_INSERT = f"""
-    insert into domain ({", ".join(f'"{name}"' for name in _NEW)}, created, updated)
-    values ({", ".join(f"${n}" for n in range(1, len(_NEW) + 1))}, ${len(_NEW) + 1},
-        ${len(_NEW) + 1})
-    returning {FACTS}
-"""  # noqa: S608 - constants
+_NEW = inserted(NewDomain, created=":now", updated=":now")
+_INSERT = Statement(f"insert into domain {_NEW} returning {FACTS}")
 
 
 async def insert(db: Queries, new: NewDomain, now: datetime) -> DomainFacts:
     """asyncpg.UniqueViolationError when the name is taken."""
-    row = await db.fetchrow(_INSERT, *(getattr(new, name) for name in _NEW), _seconds(now))
+    row = await db.fetchrow(*_INSERT.of(new, now=_seconds(now)))
     assert row is not None
     return _facts(row)
 

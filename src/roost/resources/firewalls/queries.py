@@ -18,7 +18,7 @@ from roost.resources.firewalls.records import FirewallRow, FirewallStatus
 from roost.store import Queries
 from roost.store.paging import Counted
 from roost.store.query import query
-from roost.store.statement import Statement
+from roost.store.statement import Statement, inserted, selected
 
 _PARTS = """
     f.rules->'inbound' as inbound, f.rules->>'inbound_policy' as inbound_policy,
@@ -93,11 +93,11 @@ class NewFirewall:
     now: datetime
 
 
-_FACTS = "select id, account_id, label, status, rules, placed, xmin as version from firewall"
+_FACTS = f"select {selected(FirewallFacts, version='xmin')} from firewall"
 
-_INSERT = Statement("""
-    insert into firewall as f (account_id, label, status, rules, tags, created, updated)
-    values (:account_id, :label, 'enabled', :rules, :tags, :now, :now)
+_NEW = inserted(NewFirewall, status="'enabled'", created=":now", updated=":now")
+_INSERT = Statement(f"""
+    insert into firewall as f {_NEW}
     on conflict (account_id, label) where status <> 'deleted' do nothing
     returning f.id
 """)

@@ -18,7 +18,7 @@ from roost.resources.images.records import ImageRow, ImageStatus
 from roost.store import Queries
 from roost.store.paging import Column
 from roost.store.query import query
-from roost.store.statement import Statement
+from roost.store.statement import Statement, selected
 
 _OPERATOR = "operator"
 """`created_by` of imported images; those of the catalogue have its own.
@@ -138,10 +138,7 @@ class ImageFacts:
     """Another one after each change of the row."""
 
 
-_COLUMNS = """
-    id, number, account_id, label, description, status, size, region, engine, compute_id,
-    capabilities, created, deleting, xmin as version
-    """
+_COLUMNS = selected(ImageFacts, version="xmin")
 
 _INSERT = Statement(
     """

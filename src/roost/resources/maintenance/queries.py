@@ -12,6 +12,7 @@ from roost.resources.compute.entity import COMPUTE
 from roost.resources.maintenance.records import MaintenanceRow, MaintenanceStatus, MaintenanceType
 from roost.store import Queries
 from roost.store.query import query
+from roost.store.statement import selected
 
 _ENTITY = entity_sql(COMPUTE, "m.compute_id")
 
@@ -40,7 +41,7 @@ class Maintenance:
     """Where the instance was when its live migration began."""
 
 
-_SELECT = 'select id, compute_id, account_id, type, status, reason, "when", host from maintenance'
+_SELECT = f"select {selected(Maintenance)} from maintenance"
 
 
 @query("""

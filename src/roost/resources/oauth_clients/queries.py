@@ -9,6 +9,7 @@ from roost.resources.oauth_clients.entity import THUMBNAIL_URL
 from roost.resources.oauth_clients.records import ClientStatus, OAuthClientRow
 from roost.store import Queries
 from roost.store.query import query
+from roost.store.statement import selected
 
 CLIENTS = listing_of(
     OAuthClientRow,
@@ -38,11 +39,9 @@ class OAuthClient:
     has_thumbnail: bool
 
 
-_FACTS = """
-    select id, account_id, label, redirect_uri, public, secret_hash,
-        thumbnail is not null as has_thumbnail
-    from oauth_client
-"""
+_FACTS = f"""
+    select {selected(OAuthClient, has_thumbnail="thumbnail is not null")} from oauth_client
+"""  # noqa: S608
 
 
 @query(_FACTS + " where id = $1 and status = 'active'")

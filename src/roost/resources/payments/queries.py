@@ -10,7 +10,7 @@ from roost.core.lists import listing_of
 from roost.resources.payments.records import MethodRow, PaymentRow
 from roost.store import Queries
 from roost.store.query import query
-from roost.store.statement import Statement
+from roost.store.statement import Statement, inserted
 
 METHODS = listing_of(
     MethodRow,
@@ -65,13 +65,8 @@ class Counts:
     """Since yesterday, also what was removed again."""
 
 
-_INSERT_METHOD = Statement(
-    """
-    insert into payment_method (account_id, is_default, created, card_type, last_four, expiry,
-        token)
-    values (:account_id, :is_default, :now, :card_type, :last_four, :expiry, :token) returning id
-    """
-)
+_NEW = inserted(NewMethod, created=":now")
+_INSERT_METHOD = Statement(f"insert into payment_method {_NEW} returning id")
 
 
 async def insert_method(db: Queries, new: NewMethod) -> int:

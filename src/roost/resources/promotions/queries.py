@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from roost.store import Queries
 from roost.store.query import query
-from roost.store.statement import Statement
+from roost.store.statement import Statement, inserted, selected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,16 +36,10 @@ class ListedCode(PromoCode):
     """By how many accounts."""
 
 
-_COLUMNS = """
-    c.code, c.summary, c.description, c.image_url, c.service_type, c.credit, c.monthly_cap, c.days,
-    c.ends, c.uses_left, c.created
-    """
+_COLUMNS = selected(PromoCode)
 
-_INSERT = Statement("""
-    insert into promo_code (code, summary, description, image_url, service_type, credit,
-        monthly_cap, days, ends, uses_left, created)
-    values (:code, :summary, :description, :image_url, :service_type, :credit,
-        :monthly_cap, :days, :ends, :uses_left, :created)
+_INSERT = Statement(f"""
+    insert into promo_code {inserted(PromoCode)}
     on conflict do nothing returning true
 """)
 

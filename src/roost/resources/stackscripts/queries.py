@@ -13,7 +13,7 @@ from roost.core.lists import listing_of
 from roost.resources.stackscripts.records import StackScriptRow, UserDefinedField
 from roost.store import Queries
 from roost.store.query import query
-from roost.store.statement import Statement, changed
+from roost.store.statement import Statement, changed, inserted, selected
 
 _MINE = "coalesce(s.account_id = $1::bigint, false)"
 _ACTIVE = "(select count(*) from stackscript_deployment where stackscript_id = s.id)"
@@ -87,15 +87,8 @@ class Deployable:
     user_defined_fields: list[UserDefinedField]
 
 
-_INSERT = Statement(
-    """
-    insert into stackscript (account_id, username, user_gravatar_id, label, description, images,
-        is_public, rev_note, script, user_defined_fields, created, updated)
-    values (:account_id, :username, :user_gravatar_id, :label, :description, :images, :is_public,
-        :rev_note, :script, :user_defined_fields, :now, :now)
-    returning id
-    """
-)
+_NEW = inserted(NewStackScript, created=":now", updated=":now")
+_INSERT = Statement(f"insert into stackscript {_NEW} returning id")
 
 _COLUMNS = (
     "label",
@@ -116,10 +109,10 @@ async def insert(db: Queries, new: NewStackScript) -> int:
     return stackscript_id
 
 
-@query("""
-    select id, label, images, script, description, is_public, rev_note from stackscript
+@query(f"""
+    select {selected(StackScriptFacts)} from stackscript
     where account_id = $1 and id = $2 for update
-    """)
+    """)  # noqa: S608
 async def lock(db: Queries, account_id: int, stackscript_id: int) -> StackScriptFacts | None:
     """One of the account's, which nobody else changes until the end of the transaction."""
 

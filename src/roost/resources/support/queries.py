@@ -12,7 +12,7 @@ from roost.core.lists import listing_of
 from roost.resources.support.records import TicketKind, TicketReplyRow, TicketRow, TicketStatus
 from roost.store import Queries
 from roost.store.query import query
-from roost.store.statement import Statement
+from roost.store.statement import Statement, inserted, selected
 
 TICKETS = listing_of(
     TicketRow,
@@ -97,23 +97,12 @@ class Reply:
     from_staff: bool
 
 
-_TICKET = """
-    select id, account_id, kind, status, summary, description, entity, region, opened, opened_by,
-        opener_id, closable, updated, updated_by, closed, assignee
-    from ticket
-"""
-_REPLY = "select id, created, created_by, description, from_staff from ticket_reply"
+_TICKET = f"select {selected(Ticket)} from ticket"  # noqa: S608
+_REPLY = f"select {selected(Reply)} from ticket_reply"  # noqa: S608
 
 
-_INSERT = Statement(
-    """
-    insert into ticket (account_id, kind, summary, description, entity, region, opened,
-        opened_by, opener_id, gravatar_id, closable, updated)
-    values (:account_id, :kind, :summary, :description, :entity, :region, :now, :opened_by,
-        :opener_id, :gravatar_id, :closable, :now)
-    returning id
-    """
-)
+_NEW = inserted(NewTicket, opened=":now", updated=":now")
+_INSERT = Statement(f"insert into ticket {_NEW} returning id")
 
 
 async def insert(db: Queries, new: NewTicket, now: datetime) -> int:

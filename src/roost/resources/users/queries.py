@@ -14,6 +14,7 @@ from roost.resources.users.records import UserRow
 from roost.resources.users.rules import CHILD_ACCESS, KINDS, RIGHTS, UserFacts
 from roost.store import Queries
 from roost.store.query import query
+from roost.store.statement import selected
 
 USERS = listing_of(
     UserRow,
@@ -37,9 +38,7 @@ LIMIT = LimitGroup.of(
 )
 
 
-_SELECT = """
-    select id, username, email, restricted, user_type, account_access, rights from api_user
-"""
+_SELECT = f"select {selected(UserFacts)} from api_user"
 
 
 @query(f"{_SELECT} where account_id = $1 and username = $2")

@@ -20,7 +20,7 @@ from roost.resources.volumes.records import VolumeRow, VolumeStatus
 from roost.store import Queries
 from roost.store.paging import Counted
 from roost.store.query import query
-from roost.store.statement import Statement
+from roost.store.statement import Statement, inserted, selected
 
 VOLUMES = listing_of(
     VolumeRow,
@@ -84,17 +84,17 @@ class NewVolume:
     now: datetime
 
 
-_FACTS = """
-    select id, account_id, label, region, engine, host, size, status, compute_id,
-        persist_across_boots, made, source_id, deleting, xmin as version
-    from volume
-"""
+_FACTS = f"select {selected(VolumeFacts, version='xmin')} from volume"
 
+_NEW = inserted(
+    NewVolume,
+    status="'creating'",
+    hardware_type="'nvme'",
+    created=":now",
+    updated=":now",
+)
 _INSERT = Statement(f"""
-    insert into volume as v (account_id, label, region, engine, host, size, tags, compute_id,
-        source_id, status, hardware_type, created, updated)
-    values (:account_id, :label, :region, :engine, :host, :size, :tags, :compute_id, :source_id,
-        'creating', 'nvme', :now, :now)
+    insert into volume as v {_NEW}
     on conflict (account_id, label) where not deleting do nothing
     returning v.id, {VOLUMES.record_text} as record
 """)

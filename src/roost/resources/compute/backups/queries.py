@@ -9,6 +9,7 @@ from roost.resources.compute.backups.records import BackupRow, BackupStatus, Bac
 from roost.resources.compute.backups.rules import Kept
 from roost.store import Queries
 from roost.store.query import query
+from roost.store.statement import Statement, inserted
 
 _UNFINISHED = "('pending', 'running', 'needsPostProcessing')"
 
@@ -61,22 +62,15 @@ class BackupFacts:
     disks: str
 
 
+_NEW = inserted(NewBackup, status="'pending'", created=":now", updated=":now")
+_INSERT = Statement(f"""
+    insert into compute_backup {_NEW}
+    returning id
+""")
+
+
 async def insert(db: Queries, new: NewBackup, now: datetime) -> int:
-    backup_id: int = await db.fetchval(
-        """
-        insert into compute_backup (compute_id, type, status, label, region, engine, configs, disks,
-            created, updated)
-        values ($1, $2, 'pending', $3, $4, $5, $6, $7, $8, $8) returning id
-        """,
-        new.compute_id,
-        new.type,
-        new.label,
-        new.region,
-        new.engine,
-        new.configs,
-        new.disks,
-        now.replace(microsecond=0),
-    )
+    backup_id: int = await db.fetchval(*_INSERT.of(new, now=now.replace(microsecond=0)))
     return backup_id
 
 

@@ -13,6 +13,7 @@ from roost.resources.compute.disk_engine import DiskSpec, Filesystem
 from roost.resources.compute.disks.records import DiskRow, DiskStatus
 from roost.store import Queries
 from roost.store.query import query
+from roost.store.statement import Statement, inserted, selected
 
 DISKS = listing_of(
     DiskRow,
@@ -63,10 +64,7 @@ class DiskFacts:
         )
 
 
-_COLUMNS = """
-    id, compute_id, label, status, size, filesystem, image, made, setup, password_revision,
-    xmin as version
-"""
+_COLUMNS = selected(DiskFacts, version="xmin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +80,15 @@ class NewDisk:
     password_revision: int = 0
 
 
+_NEW = inserted(NewDisk, status="'not ready'", created=":now", updated=":now")
+_INSERT = Statement(f"""
+    insert into compute_disk {_NEW}
+    returning {_COLUMNS}
+""")
+
+
 async def insert(db: Queries, new: NewDisk, now: datetime) -> DiskFacts:
-    row = await db.fetchrow(
-        f"""
-        insert into compute_disk (compute_id, label, status, size, filesystem, image, setup,
-            password_revision, created, updated)
-        values ($1, $2, 'not ready', $3, $4, $5, $6, $7, $8, $8) returning {_COLUMNS}
-        """,
-        new.compute_id,
-        new.label,
-        new.size,
-        new.filesystem,
-        new.image,
-        new.setup,
-        new.password_revision,
-        now.replace(microsecond=0),
-    )
+    row = await db.fetchrow(*_INSERT.of(new, now=now.replace(microsecond=0)))
     assert row is not None
     return DiskFacts(**row)
 
