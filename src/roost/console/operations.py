@@ -67,7 +67,11 @@ class Operations:
     @cached_property
     def _below(self) -> Mapping[str, tuple[Endpoint, ...]]:
         below: dict[str, tuple[Endpoint, ...]] = {}
+        handlers = set()
         for each in self.registry:
+            if each.handler in handlers:
+                continue  # The same by another name.
+            handlers.add(each.handler)
             if not each.deprecated and (home := self.home(each)) is not None:
                 below[home.name] = (*below.get(home.name, ()), each)
         return below
