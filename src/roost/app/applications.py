@@ -27,10 +27,12 @@ from roost.dialect.later.lists import later_endpoints
 from roost.dialect.listener import Listener
 from roost.dialect.operations import Operations, compile_operations
 from roost.dialect.table import Dialect
+from roost.oauth.first_link import FirstLink
 from roost.oauth.passwords import PasswordChecker
 from roost.oauth.routes import build_routes
 from roost.oauth.site import Site
 from roost.secrets import Box
+from roost.threads import DISK
 from roost.web.api import Api, Edge
 from roost.web.connections import Networks
 from roost.web.openapi import build_document
@@ -64,6 +66,7 @@ class Applications:
             PasswordChecker(),
             revocations,
             roost.settings.public_url,
+            await DISK.run(FirstLink.of, roost.settings.state),
         )
         spool = roost.services.get(Spool)
         most = roost.catalog.entries.image_size * 1024**2

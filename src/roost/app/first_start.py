@@ -1,4 +1,5 @@
-"""The first start: an account, its unrestricted user `admin` and that user's token."""
+"""The first start: an account, its unrestricted user `admin`, that user's token, and a link with
+which that user chooses a password."""
 
 import os
 from pathlib import Path
@@ -7,6 +8,7 @@ from roost.clock import Clock
 from roost.core import account_queries as accounts
 from roost.core.scopes import Scopes
 from roost.ids import new_uuid
+from roost.oauth.first_link import LINK_FILE, new_link
 from roost.resources.account import queries
 from roost.resources.tokens.service import issue_token
 from roost.store import Store
@@ -16,9 +18,9 @@ ADMIN = "admin"
 
 
 async def ensure_admin(store: Store, clock: Clock, state: Path, email: str) -> bool:
-    """Make account, user and token file unless there is an account; True when made now.
+    """Make account, user and the two files unless there is an account; True when made now.
 
-    The file is written before the commit: a crash in between leaves a file that the next start
+    The files are written before the commit: a crash in between leaves files that the next start
     overwrites, never an account whose token nobody knows.
     """
     async with store.transaction() as connection:
@@ -30,6 +32,7 @@ async def ensure_admin(store: Store, clock: Clock, state: Path, email: str) -> b
         user_id = await accounts.create_user(connection, account_id, ADMIN, False, now, email)
         token = await issue_token(connection, clock, user_id, ADMIN, Scopes.parse("*"))
         _write_private(state / TOKEN_FILE, token + "\n")
+        _write_private(state / LINK_FILE, new_link())
     return True
 
 

@@ -28,6 +28,7 @@ from roost.app.served import serving
 from roost.app.tls import ServerCertificate
 from roost.app.traces import TracesError, traces_wanted
 from roost.cli.options import read_settings, roost_options, run
+from roost.oauth.first_link import LINK_FILE, link_at
 from roost.settings import MAIN_HOST, Settings
 from roost.web.static_files import missing_libraries
 
@@ -178,7 +179,7 @@ async def _serve(settings: Settings) -> None:
         async with open_roost(settings) as roost:
             url = _url(doors[0].listening, certificate)
             opened(url)
-            _greet(roost)
+            _greet(roost, settings.public_url or url)
             for door in doors[1:]:
                 assert door.dialect is not None
                 check_ids(door.dialect, roost.catalog)
@@ -231,11 +232,16 @@ def _end_at_last() -> None:
     os._exit(1)
 
 
-def _greet(roost: Roost) -> None:
+def _greet(roost: Roost, url: str) -> None:
     click.echo(describe(roost.table))
-    token = roost.settings.state / TOKEN_FILE
+    state = roost.settings.state
+    token = state / TOKEN_FILE
     if token.exists():
         click.echo(f"token of user admin: {token}")
+    if (link := link_at(state, url)) is not None:
+        # Logs are read by others than the operator.
+        shown = link if sys.stdout.isatty() else f"the link in {state / LINK_FILE}"
+        click.echo(f"first login of user admin, good once: {shown}")
     if missing := missing_libraries():
         names = ", ".join(missing)
         click.echo(f"pages lack {names}: `python3 scripts/setup.py` in a checkout fetches them")

@@ -64,7 +64,7 @@ class LoginPages:
             await clear_attempts(self._site, attempt)
         known = not found.tfa_enabled or await self._knows_device(device, found.user_id, ip)
         session = Session(found.user_id, found.username, hash_token(hashed), known)
-        return await self._enter(visitor, session, after) or _begin_again(after)
+        return await self.enter(visitor, session, after) or _begin_again(after)
 
     async def ask_second_factor(self, request: Request) -> Response:
         visitor, after = await visitor_of(self._site, request), destination(read_query(request))
@@ -87,7 +87,7 @@ class LoginPages:
             refusal = _ask_code(visitor, after, 400, WRONG_CODE)
             refusal.background = self._failure(session.user_id, ip)
             return refusal
-        response = await self._enter(visitor, replace(session, tfa_passed=True), after)
+        response = await self.enter(visitor, replace(session, tfa_passed=True), after)
         if response is None:
             return _begin_again(after)
         if form.get("remember"):
@@ -102,9 +102,7 @@ class LoginPages:
         (await end_session(visitor)).remember(response)
         return response
 
-    async def _enter(
-        self, visitor: Visitor, session: Session, after: str | None
-    ) -> Response | None:
+    async def enter(self, visitor: Visitor, session: Session, after: str | None) -> Response | None:
         """On to the second factor, or in; None when the password has changed meanwhile."""
         entered = await begin_session(visitor, session)
         if entered is None:

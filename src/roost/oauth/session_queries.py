@@ -35,6 +35,18 @@ async def find_credentials(db: Queries, username: str) -> Credentials | None:
     """By the name in any capitalisation; no password opens a canceled account."""
 
 
+@query("""
+    update api_user u set password_hash = $2, password_created = $3 from account a
+    where lower(u.username) = lower($1) and u.password_hash is null
+        and a.id = u.account_id and a.canceled is null
+    returning u.id as user_id, u.username, u.password_hash, u.tfa_enabled
+    """)
+async def set_first_password(
+    db: Queries, username: str, hashed: str, now: datetime
+) -> Credentials | None:
+    """None, and nothing is changed, when the user has a password, or could not log in with one."""
+
+
 async def add_session(
     db: Queries, hashed: bytes, user: Session, now: datetime, expiry: datetime
 ) -> bool:

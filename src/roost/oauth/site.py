@@ -6,6 +6,7 @@ from ipaddress import ip_address
 from starlette.requests import Request
 
 from roost.clock import Clock
+from roost.oauth.first_link import FirstLink
 from roost.oauth.passwords import PasswordChecker
 from roost.resources.oauth_clients.queries import OAuthClient
 from roost.resources.oauth_clients.rules import is_redirect_uri
@@ -24,6 +25,7 @@ class Site:
     passwords: PasswordChecker
     revocations: Revocations
     public_url: str | None
+    first_link: FirstLink
     any_query: bool = False
     """Whether a client may ask to be answered at its redirect URI with another query: clients of
     a dialect keep there where they were. All else of it is compared, as everywhere."""
