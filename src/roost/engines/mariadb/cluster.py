@@ -242,9 +242,11 @@ class Cluster:
         roles, server = self._roles.read(), Server(self.primary)
         former = roles.primary
         if not await server.answers():
+            _log.warning("database_not_handed_over", database=spec.id, silent=former)
             return False
         near, node = await replication.written(server), self._folder.node(winner)
-        if not await replication.has_applied(Server(node), near, _APPLY_SECONDS):
+        patience = replication.CATCH_UP_SECONDS  # Clients are served meanwhile.
+        if not await replication.has_applied(Server(node), near, patience):
             _log.warning("database_not_handed_over", database=spec.id, behind=winner)
             return False
         await self._host.firewall.close(spec.id)

@@ -17,7 +17,7 @@ from roost.engines.mariadb.roles import RolesFile
 from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import DatabaseSpec
 
-_FOLLOW_SECONDS, _POLL_SECONDS, _SAY_SECONDS = 10.0, 0.1, 4.0
+_FOLLOW_SECONDS, _POLL_SECONDS, _SAY_SECONDS = 30.0, 0.1, 4.0
 
 _log = structlog.get_logger(__name__)
 
@@ -125,9 +125,13 @@ class Nodes:
         node = self._folder.node(number)
         try:
             await self.start(number, spec)
-            return await self._turn(node, self._source()) and await self._follows(node)
-        except EngineError:
-            return False
+            if await self._turn(node, self._source()) and await self._follows(node):
+                return True
+            reason = "it does not follow in time"
+        except EngineError as error:
+            reason = str(error)
+        _log.warning("database_replica_not_rejoined", node=str(node.path), reason=reason)
+        return False
 
     async def _follows(self, node: Folder) -> bool:
         """Whether a replica receives and applies within some seconds."""
