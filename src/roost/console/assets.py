@@ -1,34 +1,24 @@
-"""Files for browsers: styles and scripts of the console."""
+"""Files for browsers: styles and scripts of the console, and of the libraries that it has."""
 
-import hashlib
-from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
+
+from roost.web.static_files import StaticFile, library
 
 _STATIC = files("roost.console") / "static"
 _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
-_NAMES = frozenset({"console.css", "console.js"})
+_OURS = ("console.css", "console.js", "look.js")
+_LIBRARIES = ("xterm.css", "xterm.js", "addon-fit.js", "uplot.css", "uplot.js")
 
 
-def route(path: str) -> Route:
-    return Route(path + "/{name}", _serve, methods=["GET"])
+def routes(path: str) -> list[Route]:
+    ours = {name: _STATIC / name for name in _OURS}
+    known = {**ours, **{name: library(name) for name in _LIBRARIES}}
+    return [Route(f"{path}/{name}", _served(name, file).get) for name, file in known.items()]
 
 
-@cache
-def _content(name: str) -> tuple[bytes, str]:
-    content = (_STATIC / name).read_bytes()
-    return content, f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-
-
-async def _serve(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in _NAMES:
-        return Response(status_code=404)
-    content, etag = _content(name)
-    headers = {"ETag": etag, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
-    if request.headers.get("if-none-match") == etag:
-        return Response(status_code=304, headers=headers)
-    return Response(content, media_type=_TYPES[name.rpartition(".")[2]], headers=headers)
+def _served(name: str, file: Traversable) -> StaticFile:
+    media_type = _TYPES[name.rpartition(".")[2]]
+    return StaticFile(file.read_bytes, media_type, {"X-Content-Type-Options": "nosniff"})

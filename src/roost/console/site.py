@@ -47,7 +47,7 @@ class Console:
     def routes(self) -> list[Route]:
         return [
             Route("/", self.start, methods=["GET"]),
-            assets.route(f"{PREFIX}/static"),
+            *assets.routes(f"{PREFIX}/static"),
             Route(PREFIX, self.to_start, methods=["GET"]),
             Route(PREFIX + "/{path:path}", self.show, methods=["GET"]),
             Route(PREFIX + "/{path:path}", self.send, methods=["POST"]),

@@ -18,9 +18,3 @@ for (const form of document.querySelectorAll("form[data-preview]")) {
   };
   form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(show, 400); });
 }
-
-// Times in the reader's zone, UTC where one points at them.
-for (const time of document.querySelectorAll("time[datetime]")) {
-  const moment = new Date(time.dateTime);
-  if (!Number.isNaN(moment.valueOf())) time.textContent = moment.toLocaleString();
-}

@@ -1,0 +1,104 @@
+"""Debian's Chromium, driven as a person's: pages that are logged in, and what axe finds on them."""
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.async_api import Browser, Page, async_playwright
+
+from tests.support import browser as plain
+
+Theme = Literal["light", "dark"]
+WIDE, NARROW = 1280, 360
+"""Pixels."""
+_AXE = Path(__file__).parents[2] / ".boot/axe.js"
+_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+_SERIOUS = ("serious", "critical")
+
+
+@asynccontextmanager
+async def open_chromium() -> AsyncIterator[Browser]:
+    """Skips the test where there is none."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("chromium is not installed")
+    async with async_playwright() as playwright:
+        # Root is refused its sandbox; pages are ours.
+        options = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        chromium = await playwright.chromium.launch(executable_path=program, args=options)
+        try:
+            yield chromium
+        finally:
+            await chromium.close()
+
+
+@asynccontextmanager
+async def open_page(
+    chromium: Browser,
+    entered: plain.Browser,
+    theme: Theme = "light",
+    width: int = WIDE,
+    scripts: bool = True,
+) -> AsyncIterator[Page]:
+    """A page of the user whom another browser has logged in. What it logs as an error fails the
+    test."""
+    context = await chromium.new_context(
+        base_url=entered.url,
+        color_scheme=theme,
+        viewport={"width": width, "height": 800},
+        java_script_enabled=scripts,
+        timezone_id="Europe/Rome",
+        locale="en-GB",
+    )
+    context.set_default_timeout(15_000)
+    cookie = entered.cookie("roost_session")
+    assert cookie is not None
+    await context.add_cookies([{"name": "roost_session", "value": cookie, "url": entered.url}])
+    page, errors = await context.new_page(), list[str]()
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on(
+        "console",
+        lambda said: (
+            errors.append(said.text)
+            if said.type == "error" and "status of 4" not in said.text
+            else None
+        ),
+    )
+    try:
+        yield page
+    finally:
+        await context.close()
+    assert errors == []
+
+
+@cache
+def _axe() -> str:
+    return _AXE.read_text()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    rule: str
+    impact: str
+    target: str
+    why: str
+
+
+async def findings(page: Page) -> list[Finding]:
+    """What axe finds serious or critical on the page as it is."""
+    await page.evaluate(_axe())
+    found = await page.evaluate(
+        "async rules => (await axe.run({runOnly: rules, resultTypes: ['violations']})).violations",
+        _RULES,
+    )
+    return [
+        Finding(each["id"], each["impact"], node["target"][0], node["failureSummary"])
+        for each in found
+        if each["impact"] in _SERIOUS
+        for node in each["nodes"]
+    ]
