@@ -9,8 +9,8 @@ from roost.app.roost import open_roost
 from roost.core.events import log
 from roost.resources.volumes import jobs
 from roost.resources.volumes.engine import VolumeSpec
-from roost.resources.volumes.jobs import ResizeArgs
 from roost.resources.volumes.queries import VOLUME
+from roost.resources.volumes.steps import ResizeArgs
 from tests.api.test_fsck import fsck, work
 from tests.support.server import simulated
 from tests.support.stage import Stage

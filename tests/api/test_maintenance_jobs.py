@@ -15,8 +15,9 @@ from roost.resources.compute import watch_jobs
 from roost.resources.compute.jobs import SHUTDOWN, start_power
 from roost.resources.compute.locks import resource_of
 from roost.resources.maintenance import jobs, queries, service
-from roost.resources.volumes.jobs import DETACH, AttachmentArgs
+from roost.resources.volumes.jobs import DETACH
 from roost.resources.volumes.locks import resource_of as volume_resource
+from roost.resources.volumes.steps import AttachmentArgs
 from tests.support.client import Answer, Client, Contract, until
 from tests.support.lab import running_lab
 from tests.support.server import RunningRoost, running_roost, simulated

@@ -29,7 +29,7 @@ from roost.resources.compute.leftover_jobs import CLEAR, ClearArgs, left_on
 from roost.resources.compute.lifecycle.live_jobs import MOVE_LIVE
 from roost.resources.compute.lifecycle.move_jobs import MOVE, MoveArgs
 from roost.resources.volumes import jobs as volumes
-from roost.resources.volumes.jobs import LeftArgs
+from roost.resources.volumes.steps import LeftArgs
 from roost.settings import MAIN_HOST
 from tests.jobs.harness import Scenario, work_until
 from tests.support.stage import REGION, Stage

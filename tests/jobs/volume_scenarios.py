@@ -11,16 +11,16 @@ from roost.jobs import Environment
 from roost.jobs.kinds import JobKind
 from roost.resources.compute.engine import Power
 from roost.resources.volumes import jobs, queries
-from roost.resources.volumes.jobs import (
+from roost.resources.volumes.locks import resource_of
+from roost.resources.volumes.queries import VOLUME
+from roost.resources.volumes.records import VolumeStatus
+from roost.resources.volumes.steps import (
     AttachmentArgs,
     CloneArgs,
     CreateArgs,
     ResizeArgs,
     VolumeArgs,
 )
-from roost.resources.volumes.locks import resource_of
-from roost.resources.volumes.queries import VOLUME
-from roost.resources.volumes.records import VolumeStatus
 from tests.jobs.harness import Scenario
 from tests.support.drift import drift
 from tests.support.stage import Stage

@@ -29,7 +29,7 @@ from roost.resources.payments.jobs import PaymentArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
 from roost.resources.suspension.jobs import AccountArgs as SuspendedArgs
 from roost.resources.volumes import locks as volumes
-from roost.resources.volumes.jobs import LeftArgs, VolumeArgs
+from roost.resources.volumes.steps import LeftArgs, VolumeArgs
 from roost.web.registry import Endpoint
 
 Args = TypeVar("Args", bound=JobArgs)

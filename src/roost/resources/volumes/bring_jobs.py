@@ -22,9 +22,10 @@ from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.compute.disk_engine import Progress
 from roost.resources.volumes import queries
 from roost.resources.volumes.engine import VOLUME_PLANE
-from roost.resources.volumes.jobs import CLEAR, AttachmentArgs, LeftArgs, on_volume
+from roost.resources.volumes.jobs import CLEAR
 from roost.resources.volumes.locks import resource_of
 from roost.resources.volumes.queries import VolumeFacts
+from roost.resources.volumes.steps import AttachmentArgs, LeftArgs, on_volume
 from roost.store import Queries
 
 _SEND_SECONDS = 24 * 3600.0

@@ -17,8 +17,8 @@ from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import resource_of as compute_resource
 from roost.resources.volumes import jobs, locks, queries
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine, VolumeState
-from roost.resources.volumes.jobs import VolumeArgs, take_from_instance
 from roost.resources.volumes.queries import VOLUME, VolumeFacts
+from roost.resources.volumes.steps import VolumeArgs, take_from_instance
 from roost.store import Queries
 
 DriftKind = Literal[

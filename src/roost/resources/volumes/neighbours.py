@@ -18,9 +18,9 @@ from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes
 from roost.resources.volumes import jobs, locks, queries, rules
 from roost.resources.volumes.bring_jobs import BRING
 from roost.resources.volumes.engine import VOLUME_PLANE
-from roost.resources.volumes.jobs import AttachmentArgs, LeftArgs
 from roost.resources.volumes.queries import VOLUME, VolumeFacts
 from roost.resources.volumes.release_service import release, take_from_deleted
+from roost.resources.volumes.steps import AttachmentArgs, LeftArgs
 from roost.services import Services
 from roost.store import Queries
 

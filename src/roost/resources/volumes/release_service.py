@@ -5,8 +5,8 @@ from dataclasses import replace
 from roost.core import instance_queries
 from roost.core.events import log
 from roost.jobs.queue import JobQueue
-from roost.resources.volumes.jobs import take_from_instance
 from roost.resources.volumes.queries import VOLUME, VolumeFacts
+from roost.resources.volumes.steps import take_from_instance
 from roost.store import Queries
 
 

@@ -23,16 +23,16 @@ from roost.resources.volumes import jobs, limits, locks, queries, rules
 from roost.resources.volumes.bodies import AttachVolume, CreateVolume
 from roost.resources.volumes.bring_jobs import BRING, BringArgs
 from roost.resources.volumes.engine import VOLUME_PLANE
-from roost.resources.volumes.jobs import (
+from roost.resources.volumes.locks import resource_of
+from roost.resources.volumes.queries import VOLUME, NewVolume, VolumeFacts
+from roost.resources.volumes.release_service import take_from_deleted
+from roost.resources.volumes.steps import (
     AttachmentArgs,
     CloneArgs,
     CreateArgs,
     ResizeArgs,
     VolumeArgs,
 )
-from roost.resources.volumes.locks import resource_of
-from roost.resources.volumes.queries import VOLUME, NewVolume, VolumeFacts
-from roost.resources.volumes.release_service import take_from_deleted
 
 LABEL_TAKEN = "Label must be unique among your volumes"
 
