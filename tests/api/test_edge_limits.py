@@ -11,7 +11,7 @@ import pytest
 
 from roost.store import paging
 from roost.web import turns
-from roost.web.api import LARGE
+from roost.web.admission import LARGE
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, until
 from tests.support.instances import INSTANCES

@@ -5,7 +5,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from roost.web.api import ANONYMOUS_RATE
+from roost.web.admission import ANONYMOUS_RATE
 from tests.support.client import Client
 from tests.support.server import RunningRoost, running_roost, simulated
 

@@ -33,8 +33,9 @@ from roost.oauth.routes import build_routes
 from roost.oauth.site import Site
 from roost.secrets import Box
 from roost.threads import DISK
-from roost.web.api import Api, Edge
+from roost.web.api import Api
 from roost.web.connections import Networks
+from roost.web.edge import Edge
 from roost.web.openapi import build_document
 from roost.web.registry import Registry
 from roost.web.revocation import Revocations

@@ -67,8 +67,8 @@ from roost.store import Share, Store
 from roost.threads import COMPUTING, DISK
 from roost.tracing import UNTRACED, Tracer
 from roost.web.access_log import AccessLog
-from roost.web.api import Edge
 from roost.web.auth import Authenticator
+from roost.web.edge import Edge
 from roost.web.metrics import EdgeMetrics
 from roost.web.rates import RateLimiter
 from roost.web.registry import Registry

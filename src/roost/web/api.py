@@ -8,40 +8,29 @@ import asyncio
 import time
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
-from dataclasses import dataclass
 
 import asyncpg
 import orjson
 import structlog
 from starlette.types import Receive, Scope, Send
 
-from roost.clock import Clock
-from roost.core.identity import Identity
-from roost.errors import ApiError, Problem, forbidden, not_found, out_of_scope, unauthenticated
+from roost.errors import ApiError, Problem, not_found
 from roost.secrets import Box
-from roost.services import Services
 from roost.shares import on_behalf_of
-from roost.store import Connection, Store
+from roost.store import Connection
 from roost.web import exchange as http
-from roost.web.access_log import AccessLog
-from roost.web.auth import Authenticator, UsageRecorder
+from roost.web.admission import LARGE, Admission
 from roost.web.bodies import read_body
 from roost.web.call import Call
-from roost.web.connections import origin
 from roost.web.dry_run import PARAMETER, is_wanted, rehearse
+from roost.web.edge import Edge
 from roost.web.exchange import Exchange
 from roost.web.filters import parse_filter
-from roost.web.grants import require
 from roost.web.headers import UNCACHED, static_headers
 from roost.web.idempotency import answer_once, canonical, check_key
-from roost.web.metrics import EdgeMetrics
 from roost.web.pages import parse_page
-from roost.web.rates import Caller, RateLimiter
-from roost.web.registry import GENERAL_RATE, Endpoint, Page, Rate, Registry, Upload
+from roost.web.registry import Endpoint, Page, Upload
 from roost.web.reply import Header, Reply
-from roost.web.revocation import Revocations
-from roost.web.routing import Params
-from roost.web.turns import Turns
 
 log = structlog.get_logger()
 
@@ -57,34 +46,8 @@ UNAVAILABLE = (
 """The store does not answer, is stopping, took too long, went away in mid-sentence, or has ended
 a transaction for the sake of others, twice."""
 
-ANONYMOUS_RATE = Rate(100, 60)
-"""Requests with a bad token or without one, where one is needed; for each address."""
-
-LARGE = 64 * 1024
-"""Bytes of a body that take a processor for a while, as JSON."""
-LARGE_RATE = Rate(240, 120)
-"""Requests with a large body, beside the limit of the operation; for each user."""
-
 _REFUSED = frozenset((401, 403, 429))
 """Calls that the token or the user were not allowed, and those that were not looked at."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """What the API needs of the process around it."""
-
-    registry: Registry
-    store: Store
-    services: Services
-    clock: Clock
-    authenticator: Authenticator
-    revocations: Revocations
-    limiter: RateLimiter
-    turns: Turns
-    metrics: EdgeMetrics
-    access_log: AccessLog | None
-    usage: UsageRecorder
-    max_body: int
 
 
 class Api:
@@ -92,6 +55,7 @@ class Api:
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
+        self._admission = Admission(edge)
         self._headers: Mapping[str, tuple[Header, ...]] = {
             e.name: static_headers(e) for e in edge.registry
         }
@@ -127,18 +91,18 @@ class Api:
     async def _answer(self, exchange: Exchange, receive: Receive) -> Reply:
         match = self._edge.registry.router.find(exchange.path)
         if match is None or not match.methods:
-            await self._recognize(exchange)
+            await self._admission.recognize(exchange)
             raise not_found()
         method = "GET" if exchange.method == "HEAD" else exchange.method
         endpoint = match.methods.get(method)
         if endpoint is None:
-            await self._recognize(exchange)
+            await self._admission.recognize(exchange)
             if method == "OPTIONS":
                 return Reply(200, b"{}", http.allow(match.methods))
             problem = Problem(f"Method Not Allowed: {exchange.method}")
             raise ApiError(405, [problem], http.allow(match.methods))
         exchange.endpoint = endpoint
-        await self._authorize(exchange, endpoint, match.params)
+        await self._admission.authorize(exchange, endpoint, match.params)
         edge = self._edge
         call = Call(
             caller=exchange.identity,
@@ -156,60 +120,12 @@ class Api:
             async with self._turn(exchange):
                 return await _handle(endpoint, call, None)
 
-    async def _authorize(self, exchange: Exchange, endpoint: Endpoint, params: Params) -> None:
-        identity = await self._identify(exchange)
-        exchange.identity = identity
-        if identity is None and not endpoint.public:
-            self._count_anonymous(exchange)
-            raise unauthenticated()
-        bucket = "general" if endpoint.rate is GENERAL_RATE else endpoint.name
-        self._count(exchange, _caller(exchange), bucket, endpoint.rate)
-        if identity is not None:
-            self._edge.turns.enter(identity.user_id)
-            exchange.entered = identity.user_id
-            await self._admit(identity, endpoint, params)
-
-    async def _recognize(self, exchange: Exchange) -> None:
-        """Who asks for what is not there: these answers have a caller's headers too."""
-        try:
-            exchange.identity = await self._identify(exchange)
-        except ApiError as error:
-            if error.status != 401:
-                raise
-        else:
-            self._count(exchange, _caller(exchange), "general", GENERAL_RATE)
-
-    async def _admit(self, identity: Identity, endpoint: Endpoint, params: Params) -> None:
-        # What is public, any token may: its scopes say what is shown beside that.
-        if not endpoint.public and not identity.scopes.allow(endpoint.scopes):
-            raise out_of_scope()
-        if endpoint.closed_to(identity) is not None:
-            raise forbidden()
-        await require(endpoint.grant, identity, params, self._edge.store)
-
-    async def _identify(self, exchange: Exchange) -> Identity | None:
-        """Bad tokens are counted for their address, good ones there are not held up by them."""
-        try:
-            return await self._edge.authenticator.identify(exchange.header(b"authorization"))
-        except ApiError:
-            self._count_anonymous(exchange)
-            raise
-
     def _turn(self, exchange: Exchange) -> AbstractAsyncContextManager[None]:
         """Anonymous callers need none: what they may see is in memory."""
         identity = exchange.identity
         if identity is None:
             return nullcontext()
         return self._edge.turns.turn(identity.account_id, identity.user_id)
-
-    def _count_anonymous(self, exchange: Exchange) -> None:
-        self._count(exchange, origin(exchange.client), "anonymous", ANONYMOUS_RATE)
-
-    def _count(self, exchange: Exchange, caller: Caller, bucket: str, rate: Rate) -> None:
-        """Raises 429 when the caller's window is used up."""
-        exchange.window, in_time = self._edge.limiter.take(caller, bucket, rate)
-        if not in_time:
-            raise ApiError(429, [Problem("Too many requests")])
 
     def _select(self, exchange: Exchange, endpoint: Endpoint, call: Call) -> None:
         if isinstance(endpoint.returns, Page):
@@ -227,9 +143,9 @@ class Api:
             check_key(key)
         raw = await http.read(exchange, receive, endpoint.max_body or self._edge.max_body)
         if len(raw) > LARGE:
-            self._count(exchange, _caller(exchange), "large bodies", LARGE_RATE)
+            self._admission.count_large(exchange)
         async with self._turn(exchange), AsyncExitStack() as stack:
-            await self._admit_again(exchange, endpoint, call)
+            await self._admission.admit_again(exchange, endpoint, call)
             try:
                 query = exchange.query()
                 trial = PARAMETER in query and is_wanted(endpoint, query)
@@ -287,15 +203,6 @@ class Api:
 
         return await self._edge.store.commit(work)
 
-    async def _admit_again(self, exchange: Exchange, endpoint: Endpoint, call: Call) -> None:
-        """A body may take its time, in which the caller may have lost token or rights."""
-        if exchange.identity is None:
-            return
-        known = await self._identify(exchange)
-        if known is not exchange.identity:
-            exchange.identity = call.caller = known
-            await self._admit(call.identity, endpoint, call.params)
-
     async def _body(
         self,
         exchange: Exchange,
@@ -327,12 +234,6 @@ class Api:
         if self._edge.access_log is not None:
             now = self._edge.clock.now().isoformat(timespec="milliseconds")
             self._edge.access_log.add(exchange.line(now, reply, seconds))
-
-
-def _caller(exchange: Exchange) -> Caller:
-    """Whom a request is counted for: tokens are free, so that a user is one caller with all."""
-    identity = exchange.identity
-    return origin(exchange.client) if identity is None else identity.user_id
 
 
 def _failure(exchange: Exchange, error: Exception) -> ApiError:

@@ -3,7 +3,8 @@
 from starlette.types import Receive, Send
 
 from roost.tracing import Span, Tracer
-from roost.web.api import Api, Edge
+from roost.web.api import Api
+from roost.web.edge import Edge
 from roost.web.exchange import Exchange
 from roost.web.reply import Reply
 
