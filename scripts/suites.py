@@ -43,6 +43,8 @@ ENGINES = (
     Suite("powerdns", ["roost.engines.powerdns"], "powerdns"),
     Suite("seaweedfs", ["roost.engines.seaweedfs", "roost.engines.gateway"], "seaweedfs"),
 )
+BROWSER = Suite("browser", ["roost.console", "roost.oauth"], "browser")
+"""All pages in Chromium."""
 SERVERS = Suite("e2e", ["roost.app", "roost.jobs", *(e.packages[0] for e in ENGINES)], "e2e")
 POSTGRES = Suite("postgresql", ["roost.store", "roost.jobs"], "")
 """The oldest PostgreSQL: the store, jobs, and one flow of each group with tables."""
@@ -52,7 +54,7 @@ S3_CLIENTS = Suite("s3-clients", S3_TESTS.packages, "")
 """Stories of S3 clients that people have."""
 SHARED = ("tests/engines", "tests/e2e", "tests/support", "tests/conftest.py", "scripts", "uv.lock")
 """What all suites stand on."""
-SUITES = (*ENGINES, SERVERS, POSTGRES, S3_TESTS, S3_CLIENTS)
+SUITES = (*ENGINES, BROWSER, SERVERS, POSTGRES, S3_TESTS, S3_CLIENTS)
 
 FLOWS = (
     "account",

@@ -1,0 +1,174 @@
+"""The console in Debian's Chromium: what axe finds, narrow screens, keyboards, and no scripts."""
+
+from collections.abc import AsyncIterator
+
+import playwright.async_api as drive
+import pytest
+from playwright.async_api import Page, expect
+
+from roost.app.groups import GROUPS
+from roost.app.roost import Roost
+from roost.console.operations import PREFIX
+from roost.web.registry import Registry
+from tests.api.conftest import Account
+from tests.api.samples.paths import become_welcome, sample_path, sample_query
+from tests.support.browser import Browser
+from tests.support.chromium import NARROW, Theme, findings, open_chromium, open_page
+from tests.support.client import Client
+from tests.support.oauth import PASSWORD
+
+pytestmark = pytest.mark.browser
+
+REGISTRY = Registry(GROUPS.endpoints)
+BY_NAME = {each.name: each for each in REGISTRY}
+SHOWN = [each for each in REGISTRY if each.method == "GET" and not each.deprecated]
+TYPICAL = (
+    "list_instances",
+    "view_instance",
+    "view_volume",
+    "list_volumes",
+    "view_mysql_database",
+    "list_records",
+    "list_buckets",
+    "view_ticket",
+    "view_estimate",
+    "view_account_settings",
+)
+"""Pages of each kind, with something on them."""
+FORMS = ("create_instance", "create_firewall", "delete_volume", "update_account")
+
+
+@pytest.fixture(scope="module")
+async def chromium() -> AsyncIterator[drive.Browser]:
+    async with open_chromium() as chromium:
+        yield chromium
+
+
+async def url_of(name: str, client: Client, roost: Roost, account: Account) -> str:
+    endpoint = BY_NAME[name]
+    path = PREFIX + await sample_path(endpoint, client, roost, account)
+    return path if endpoint.method == "GET" else f"{path}?do={name}"
+
+
+async def is_too_wide(page: Page) -> bool:
+    return bool(
+        await page.evaluate("document.documentElement.scrollWidth > document.body.clientWidth")
+    )
+
+
+@pytest.mark.story
+async def test_what_axe_and_narrow_screens_find(
+    chromium: drive.Browser, client: Client, roost: Roost, account: Account, user_browser: Browser
+) -> None:
+    urls = ["/", f"{PREFIX}/volumes/1", f"{PREFIX}/domains"]
+    urls += [await url_of(name, client, roost, account) for name in (*TYPICAL, *FORMS)]
+    async with open_page(chromium, user_browser) as page:
+        for url in urls:
+            await page.goto(url)
+            assert await findings(page) == [], url
+            await page.set_viewport_size({"width": NARROW, "height": 800})
+            assert not await is_too_wide(page), url
+            await page.set_viewport_size({"width": 1280, "height": 800})
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_every_page_and_form(
+    theme: Theme,
+    chromium: drive.Browser,
+    client: Client,
+    roost: Roost,
+    account: Account,
+    user_browser: Browser,
+) -> None:
+    wrong: list[object] = []
+    forms = [each for each in REGISTRY if each.method != "GET" and not each.deprecated]
+    async with open_page(chromium, user_browser, theme, NARROW) as page:
+        for endpoint in (*SHOWN, *forms):
+            await become_welcome(endpoint, client, roost, account)
+            path = await sample_path(endpoint, client, roost, account)
+            query = sample_query(endpoint) if endpoint.method == "GET" else f"do={endpoint.name}"
+            if endpoint.name in ("view_oauth_client_thumbnail",) or endpoint.name.endswith(
+                ("_pdf", "_csv")
+            ):
+                continue
+            await page.goto(f"{PREFIX}{path}?{query}")
+            wrong += [(endpoint.name, each) for each in await findings(page)]
+            if await is_too_wide(page):
+                wrong.append((endpoint.name, "too wide"))
+    assert wrong == []
+
+
+async def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        await page.keyboard.press(key)
+
+
+async def tab_to(page: Page, name: str) -> None:
+    """To the link, button or field of that name, as somebody does who uses no mouse."""
+    asked = """name => {
+        const at = document.activeElement, label = at.labels?.[0] ?? at;
+        return label.textContent.trim().startsWith(name);
+    }"""
+    for _ in range(80):
+        await page.keyboard.press("Tab")
+        if await page.evaluate(asked, name):
+            outlined = "getComputedStyle(document.activeElement).outlineStyle"
+            assert await page.evaluate(outlined) != "none", name
+            return
+    raise AssertionError(f"no way to {name} by the keyboard")
+
+
+@pytest.mark.story
+async def test_a_keyboard_is_enough(
+    chromium: drive.Browser, client: Client, user: Account, browser: Browser
+) -> None:
+    """From the login to a volume of one's own."""
+    context = await chromium.new_context(base_url=browser.url)
+    page = await context.new_page()
+    await page.goto(f"{PREFIX}/volumes")
+    await page.keyboard.type(user.username)
+    await press(page, "Tab")
+    await page.keyboard.type(PASSWORD)
+    await press(page, "Enter")
+    await page.wait_for_url(f"**{PREFIX}/volumes")
+    await press(page, "Tab", "Enter")
+    await expect(page.locator("main")).to_be_focused()
+    await tab_to(page, "Create a volume")
+    await press(page, "Enter")
+    await page.wait_for_url("**?do=create_volume")
+    await press(page, "Tab", "Enter")
+    await tab_to(page, "Label")
+    await page.keyboard.type("by-hand")
+    await press(page, "Enter")
+    problem = page.get_by_role("alert")
+    await expect(problem).to_contain_text("region")
+    await tab_to(page, "Region")
+    await page.keyboard.type("us-lake")
+    await tab_to(page, "Size")
+    await page.keyboard.press("Control+a")
+    await page.keyboard.type("20")
+    await press(page, "Enter")
+    await expect(page.get_by_role("heading", level=1)).to_contain_text("by-hand")
+    volume = (await client.get("/volumes"))["data"][0]
+    assert (volume["label"], volume["size"], volume["region"]) == ("by-hand", 20, "us-lake")
+    await context.close()
+
+
+@pytest.mark.story
+async def test_nothing_needs_scripts(
+    chromium: drive.Browser, client: Client, user_browser: Browser
+) -> None:
+    async with open_page(chromium, user_browser, width=NARROW, scripts=False) as page:
+        await page.goto("/")
+        await page.get_by_role("button", name="Menu").click()
+        await page.get_by_role("link", name="Domains").click()
+        await page.get_by_role("link", name="Create a domain").first.click()
+        await page.get_by_label("Domain", exact=False).first.fill("no-scripts.example.net")
+        await page.get_by_label("Soa email").fill("ada@example.net")
+        kind = page.get_by_label("Type", exact=False).first
+        await kind.select_option("master")
+        await page.locator(".send button").first.click()
+        await expect(page.locator("main")).to_contain_text("no-scripts.example.net")
+    assert [each["domain"] for each in (await client.get("/domains"))["data"]] == [
+        "no-scripts.example.net"
+    ]
