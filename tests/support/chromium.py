@@ -92,10 +92,8 @@ class Finding:
 async def findings(page: Page) -> list[Finding]:
     """What axe finds serious or critical on the page as it is."""
     await page.evaluate(_axe())
-    found = await page.evaluate(
-        "async rules => (await axe.run({runOnly: rules, resultTypes: ['violations'], preload: false})).violations",
-        _RULES,
-    )
+    wanted = {"runOnly": _RULES, "resultTypes": ["violations"], "preload": False}
+    found = await page.evaluate("async wanted => (await axe.run(wanted)).violations", wanted)
     return [
         Finding(each["id"], each["impact"], node["target"][0], node["failureSummary"])
         for each in found
