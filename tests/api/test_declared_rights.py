@@ -112,6 +112,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "DELETE /images/{imageId:path}": IMAGE_WRITE,
     "GET /account/events": EVENTS,
     "GET /account/events/{eventId:int}": EVENTS,
+    "GET /events/stream": EVENTS,
     "POST /account/events/{eventId:int}/read": EVENTS,
     "POST /account/events/{eventId:int}/seen": EVENTS,
     "GET /compute/instances": COMPUTE_LIST,

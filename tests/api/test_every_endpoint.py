@@ -7,7 +7,7 @@ import pytest
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.web.headers import SPEC_VERSION
-from roost.web.registry import Endpoint, Maybe, Page, Registry
+from roost.web.registry import EVENT_STREAM, Endpoint, Maybe, Page, Registry, Stream
 from roost.web.routing import path_params
 from tests.api.conftest import Account
 from tests.api.doors import knock
@@ -67,6 +67,8 @@ async def test_headers(endpoint: Endpoint, client: Client) -> None:
     wanted: dict[str, str | None] = dict(SECURITY)
     if answer.status == 204 and isinstance(endpoint.returns, Maybe):
         wanted["Content-Type"] = None
+    if isinstance(endpoint.returns, Stream):
+        wanted["Content-Type"] = EVENT_STREAM
     assert {name: answer.headers.get(name) for name in wanted} == wanted
     assert answer.headers["X-OAuth-Scopes"] == "*"
     assert answer.headers["X-Accepted-OAuth-Scopes"] == (",".join(endpoint.scopes) or "*")

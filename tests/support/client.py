@@ -94,6 +94,13 @@ class Contract:
         validator.validate(value)
 
 
+async def _body(response: aiohttp.ClientResponse) -> bytes:
+    """Of a stream that goes on, what comes first."""
+    if response.content_type == "text/event-stream" and response.content_length is None:
+        return await response.content.readany()
+    return await response.read()
+
+
 def _escaped(part: str) -> str:
     return quote(part.replace("~", "~0").replace("/", "~1"), safe="~")
 
@@ -142,7 +149,7 @@ class Client:
         url = self._url + "/v4" + path
         request = self._session.request(method, URL(url, encoded=True), data=data, headers=sent)
         async with request as response:
-            raw = await response.read()
+            raw = await _body(response)
             parsed = json.loads(raw) if raw and response.content_type.endswith("json") else None
             answer = Answer(response.status, parsed, response.headers, raw)
         if method in ("GET", "POST", "PUT", "DELETE"):

@@ -23,6 +23,8 @@ from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
 from roost.app.tls import ServerCertificate
 from roost.dialect.table import Dialect
+from roost.resources.events.stream_service import Streams
+from roost.resources.tokens.service import StoredTokens
 from roost.settings import Settings
 from roost.threads import COMPUTING
 from roost.web.connections import Connections, Networks
@@ -70,6 +72,7 @@ async def serve(
     worker = RestartingWorker(roost.worker) if roost.settings.worker else None
     async with roost.revocations() as revocations:
         applications = await Applications.open(roost, worker, revocations)
+        streams, tokens = roost.services.get(Streams), StoredTokens(roost.requests)
         connections = _count_connections(roost.settings)
         protocol = bounded(connections)
         handshakes = None if certificate is None else Handshakes(connections, certificate)
@@ -82,6 +85,7 @@ async def serve(
         try:
             async with (
                 roost.usage.writing(),
+                streams.open(roost.requests, roost.clock, tokens, revocations.authenticator),
                 serve_buckets(roost.settings, roost.store, roost.services),
                 asyncio.TaskGroup() as tasks,
             ):
@@ -92,6 +96,7 @@ async def serve(
                 await stop.wait()
                 for server in servers.values():
                     server.should_exit = True
+                streams.end_all()
                 figures.cancel()
                 if working is not None:
                     working.stop()

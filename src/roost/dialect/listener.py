@@ -15,10 +15,11 @@ from roost.dialect.answers import Rewrite, is_missing, say_error
 from roost.dialect.clusters import Clusters
 from roost.dialect.known import KnownAnswers
 from roost.dialect.operations import Operations
-from roost.dialect.requests import Json, back_path, depends, parse, translate_body
+from roost.dialect.requests import Json, back_path, depends, parse, translate_body, value_back
 from roost.dialect.table import Dialect
 from roost.dialect.texts import exchange_scopes, say
 from roost.web.docs import DOCUMENT_PATHS
+from roost.web.registry import EVENT_STREAM, Stream
 from roost.web.reply import Header
 
 _VERSIONS = ("/v4beta", "/v4")
@@ -32,6 +33,9 @@ _OF_CALLER = (b"authorization", b"host", b"user-agent")
 """Headers of a request that another one of the same caller has too."""
 _SCOPES = (b"x-oauth-scopes", b"x-accepted-oauth-scopes")
 
+
+_WANTED = {"action": "action", "entity_type": "type"}
+"""Parameters of streams, and the fields whose values they name."""
 
 _MISSING = orjson.dumps({"errors": [{"reason": "Not found"}]})
 
@@ -103,6 +107,8 @@ class Listener:
                 inner["headers"] = self._headers_back(scope["headers"], endpoint.name)
             if endpoint.query:
                 inner["query_string"] = self._query_back(scope["query_string"])
+            if isinstance(endpoint.returns, Stream):
+                inner["query_string"] = self._wanted_back(scope["query_string"])
             if endpoint.body is not None:
                 receive = self._json_back(inner, receive, asked, endpoint.max_body)
         await self._app(inner, receive, self._answer(send, asked))
@@ -119,6 +125,17 @@ class Listener:
             for name, value in given
         ]
         return query if said == given else urlencode(said).encode()
+
+    def _wanted_back(self, query: bytes) -> bytes:
+        """Which events a stream is asked for."""
+        given = parse_qsl(query.decode("ascii", "replace"), keep_blank_values=True)
+        said = []
+        for name, value in given:
+            each = value.split(",")
+            if (field := _WANTED.get(name)) is not None:
+                each = [value_back(self._dialect, field, one) for one in each]
+            said.append((name, ",".join(each)))
+        return urlencode(said).encode()
 
     def _json_back(
         self, scope: Scope, receive: Receive, asked: Asked, max_body: int | None
@@ -155,13 +172,21 @@ class Listener:
     def _answer(self, send: Send, asked: Asked) -> Send:
         """Answers of the API come in two messages: the second has the whole body."""
         start: Message = {}
+        translate: Callable[[bytes], bytes] | None = None
 
         async def translated(message: Message) -> None:
-            nonlocal start
+            nonlocal start, translate
+            if message["type"] == "http.response.start" and _is_stream(message):
+                translate = partial(_translate_messages, asked.rewrite)
+                await send(message)
+                return
             if message["type"] == "http.response.start":
                 start = message
                 return
             body: bytes = message.get("body", b"")
+            if translate is not None:
+                await send({**message, "body": translate(body)} if body else message)
+                return
             if start["status"] >= 400:
                 start["status"], body = self._refusal(asked, start["status"], body)
             elif asked.rewrite is not None:
@@ -230,6 +255,18 @@ class Listener:
         if media_type.startswith(_READ[0]):
             return say(self._dialect, body.decode()).encode()
         return body
+
+
+def _is_stream(start: Message) -> bool:
+    return (b"content-type", EVENT_STREAM.encode()) in start["headers"]
+
+
+def _translate_messages(rewrite: Rewrite | None, piece: bytes) -> bytes:
+    """Whole messages, each with its record in one line."""
+    if rewrite is None:
+        return piece
+    lines = piece.split(b"\n")
+    return b"\n".join(rewrite(line) if line.startswith(b"data: ") else line for line in lines)
 
 
 def _changed(receive: Receive, most: int, change: Callable[[bytes], Awaitable[bytes]]) -> Receive:

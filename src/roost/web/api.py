@@ -29,8 +29,9 @@ from roost.web.filters import parse_filter
 from roost.web.headers import UNCACHED, static_headers
 from roost.web.idempotency import answer_once, canonical, check_key
 from roost.web.pages import parse_page
-from roost.web.registry import Endpoint, Page, Upload
-from roost.web.reply import Header, Reply
+from roost.web.registry import Endpoint, Page, Stream, Upload
+from roost.web.reply import Header, Reply, Streamed
+from roost.web.streams import send_stream
 
 log = structlog.get_logger()
 
@@ -79,6 +80,10 @@ class Api:
                 self._edge.turns.leave(exchange.entered)
         endpoint = exchange.endpoint
         static = self._headers[endpoint.name] if endpoint is not None else UNCACHED
+        if isinstance(reply, Streamed):
+            self._record(exchange, reply, time.perf_counter() - started)
+            await send_stream(exchange, reply, static, receive, send)
+            return reply
         await http.send_reply(exchange, reply, static, send)
         self._record(exchange, reply, time.perf_counter() - started)
         return reply
@@ -134,6 +139,8 @@ class Api:
             call.selection = parse_filter(exchange.header(b"x-filter"), endpoint.filters)
         elif exchange.scope["query_string"]:
             call.query = exchange.query()
+        if isinstance(endpoint.returns, Stream):
+            call.last_event_id = exchange.header(b"last-event-id")
 
     async def _write(
         self, exchange: Exchange, endpoint: Endpoint, call: Call, receive: Receive

@@ -38,6 +38,8 @@ class Authenticator:
         self._clock = clock
         self._known: dict[bytes, tuple[float, Identity]] = {}
         self._trusted_until = 0.0
+        self.generation = 0
+        """How often all that was remembered has become void."""
 
     async def identify(self, header: str | None) -> Identity | None:
         """None without a header; raises 401 for anything that is not a valid token."""
@@ -58,6 +60,11 @@ class Authenticator:
     def forget(self) -> None:
         # What is being looked up now ends in the old dictionary, so that it is forgotten too.
         self._known = {}
+        self.generation += 1
+
+    def is_trusted(self) -> bool:
+        """Whether this process would know of a token that has ended."""
+        return self._trusted_until > monotonic()
 
     async def _lookup(self, hashed: bytes) -> Identity | None:
         entries = self._known

@@ -20,6 +20,8 @@ class Call(Context):
     page_size: int = 100
     selection: Selection = field(default_factory=Selection)
     query: dict[str, str] | None = None
+    last_event_id: str | None = None
+    """How far the client has read a stream."""
     client: str = ""
     """The address of the caller."""
     base: str = ""

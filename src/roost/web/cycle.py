@@ -1,8 +1,9 @@
 """One request and its answer on a connection."""
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from typing_extensions import TypedDict
 from uvicorn.protocols.http.httptools_impl import (
     HEADER_RE,
     HEADER_VALUE_RE,
@@ -18,11 +19,20 @@ if TYPE_CHECKING:
 _REMEMBERED = 1024
 
 
+class Abort(TypedDict):
+    """Ends a connection at once, whose client does not take what it was sent."""
+
+    type: Literal["roost.abort"]
+
+
 class Cycle(RequestResponseCycle):
     """Uvicorn's, which checks and puts together each header of each answer anew. Most lines of an
     answer's head are those of the answer before."""
 
-    async def send(self, message: "ASGISendEvent") -> None:
+    async def send(self, message: "ASGISendEvent | Abort") -> None:
+        if message["type"] == "roost.abort":
+            self.transport.abort()
+            return
         if (
             message["type"] != "http.response.start"
             or self.response_started

@@ -158,9 +158,8 @@ async def _read(receive: Receive, limit: int) -> bytes:
             return b"".join(chunks)
 
 
-async def send_reply(
-    exchange: Exchange, reply: Reply, static: tuple[Header, ...], send: Send
-) -> None:
+def headers_of(exchange: Exchange, reply: Reply, static: tuple[Header, ...]) -> list[Header]:
+    """All headers of an answer but its length."""
     of_caller = caller_headers(exchange.identity, exchange.window)
     if reply.headers:
         own = dict(reply.headers)
@@ -175,6 +174,13 @@ async def send_reply(
         headers = [header for header in headers if header[0] != b"content-type"]
     if reply.content_type is not None:
         headers.append((b"content-type", reply.content_type))
+    return headers
+
+
+async def send_reply(
+    exchange: Exchange, reply: Reply, static: tuple[Header, ...], send: Send
+) -> None:
+    headers = headers_of(exchange, reply, static)
     if reply.status != 204:
         headers.append((b"content-length", b"%d" % len(reply.body)))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})

@@ -18,7 +18,8 @@ _SECURITY: tuple[Header, ...] = (
 _CORS: tuple[Header, ...] = (
     (
         b"access-control-allow-headers",
-        b"Authorization, Origin, X-Requested-With, Content-Type, Accept, X-Filter, Idempotency-Key",
+        b"Authorization, Origin, X-Requested-With, Content-Type, Accept, X-Filter, "
+        b"Idempotency-Key, Last-Event-ID",
     ),
     (b"access-control-allow-methods", b"HEAD, GET, OPTIONS, POST, PUT, DELETE"),
     (b"access-control-allow-origin", b"*"),

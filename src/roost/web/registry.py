@@ -81,6 +81,15 @@ class Maybe:
     row: type
 
 
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """`returns=Stream(Row)`: records as Server-Sent Events, each in one line of `data`."""
+
+    row: type
+
+
+EVENT_STREAM = "text/event-stream"
+
 NO_CONTENT = Reply(204, b"")
 
 
@@ -91,7 +100,7 @@ class Accepted:
     row: type
 
 
-Returns = type | Page | Array | Maybe | Accepted | Binary | None
+Returns = type | Page | Array | Maybe | Accepted | Binary | Stream | None
 
 
 @dataclass(frozen=True, slots=True)

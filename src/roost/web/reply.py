@@ -1,5 +1,6 @@
 """An answer before it is sent."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import orjson
@@ -16,6 +17,19 @@ class Reply:
     body: bytes
     headers: tuple[Header, ...] = ()
     content_type: bytes | None = None
+
+
+Write = Callable[[bytes], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streamed(Reply):
+    """An answer whose body is written piece by piece, while there is somebody who reads."""
+
+    write: Callable[[Write], Awaitable[None]]
+    """Writes the body, to its end."""
+    close: Callable[[], Awaitable[None]]
+    """Is called once, whether or not anything was written."""
 
 
 class Warned(TypedDict):

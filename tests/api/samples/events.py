@@ -12,4 +12,4 @@ async def _event(client: Client, roost: Roost, account: Account, parent: str) ->
     return int((await client.get("/account/events"))["data"][0]["id"])
 
 
-SAMPLES = Samples({"view_event": Sample(_event)})
+SAMPLES = Samples({"view_event": Sample(_event)}, queries={"stream_events": "seconds=0"})

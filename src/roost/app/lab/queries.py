@@ -16,7 +16,10 @@ LockMode = Literal["share", "access exclusive"]
 
 _LOCK_SECONDS = 10
 
-_NOBODYS = ("alembic_version", "identity_epoch", "identity_reader", "row_count", "worker")
+_NOBODYS = (
+    *("alembic_version", "event_change", "event_order", "event_reader"),
+    *("identity_epoch", "identity_reader", "row_count", "worker"),
+)
 """Tables that describe the database and its processes, not what users have made."""
 
 

@@ -1,11 +1,17 @@
 """What the API offers: the account's events of the last 90 days (spec B events)."""
 
+from contextlib import AsyncExitStack
+
 from roost.core.entities.registry import Entities
-from roost.resources.events import queries
-from roost.resources.events.queries import EVENTS, SEEN_BY_RESTRICTED, Visible
+from roost.resources.events import queries, stream_rules
+from roost.resources.events.queries import EVENTS, Visible
 from roost.resources.events.records import EventRow
+from roost.resources.events.service import visible_to
+from roost.resources.events.stream_rules import Wanted, parse_last_id, parse_seconds
+from roost.resources.events.stream_service import Streams
 from roost.web.call import Call
-from roost.web.registry import Page, endpoint
+from roost.web.registry import EVENT_STREAM, Page, Stream, endpoint
+from roost.web.reply import Reply, Streamed, Write
 
 _SCOPE = ("events:read_only",)
 
@@ -56,16 +62,46 @@ async def mark_event_seen(call: Call) -> None:
     await queries.mark_seen(call.db, visible, call.number("eventId"))
 
 
+@endpoint(
+    "GET",
+    "/events/stream",
+    scopes=_SCOPE,
+    query=stream_rules.QUERY,
+    returns=Stream(EventRow),
+)
+async def stream_events(call: Call) -> Reply:
+    """Receive events as they come.
+
+    Server-Sent Events: each message is an event of the account as `GET /account/events/{eventId}`
+    shows it, sent when it comes and again when its `status`, `percent_complete` or `message`
+    changes. After a break send the `id` of the last message as the header `Last-Event-ID`, as
+    browsers do: what has happened since comes first. Of changes that come close together the last
+    is sent; each event comes at least once, in the order in which they were committed. A message
+    `reset` says that the id is not known, as after a backup was restored: read the list anew.
+    The stream ends with its token.
+    """
+    query = call.query or {}
+    wanted, seconds = Wanted.of(query), parse_seconds(query)
+    last = parse_last_id(call.last_event_id)
+    streams = call.get(Streams)
+    async with AsyncExitStack() as stack:
+        stream = await stack.enter_async_context(streams.reading(call, wanted, last))
+        first = await streams.open_stream(call, stream, last)
+        if seconds == 0:
+            rest = [part async for part in streams.missed(call, stream)] if last else []
+            return Reply(200, first + b"".join(rest), content_type=EVENT_STREAM.encode())
+        keeping = stack.pop_all()
+
+    async def write(send: Write) -> None:
+        await send(first)
+        await streams.write(call, stream, seconds, send)
+
+    return Streamed(200, b"", content_type=EVENT_STREAM.encode(), write=write, close=keeping.aclose)
+
+
 async def _view(call: Call, visible: Visible) -> bytes:
     return await call.record(call.number("eventId"), visible.listing, *visible.arguments)
 
 
 def _visible(call: Call) -> Visible:
-    """All of the account, for restricted users by their grants (spec B account events grants)."""
-    identity = call.identity
-    scope = identity.account_id, call.clock.now() - queries.KEPT
-    if not identity.restricted:
-        return Visible(EVENTS, scope)
-    kinds = [kind.name for kind in call.get(Entities).resources() if kind.grantable]
-    looks = identity.account_access is not None
-    return Visible(SEEN_BY_RESTRICTED, (*scope, identity.user_id, kinds, looks))
+    return visible_to(call.identity, call.get(Entities), call.clock)

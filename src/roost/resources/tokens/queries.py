@@ -1,6 +1,6 @@
 """SQL of tokens of all kinds, of the personal ones that users see, and of their uses."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -61,6 +61,13 @@ async def find_identity(db: Queries, hashed: bytes) -> Identity | None:
 async def identity_of(db: Queries, token_id: int) -> Identity | None:
     """The same by its id."""
     return _identity(await db.fetchrow(f"{_IDENTITY} and t.id = $1", token_id))
+
+
+async def identities(db: Queries, token_ids: Sequence[int]) -> dict[int, Identity]:
+    """Those of many tokens by their ids."""
+    rows = await db.fetch(f"{_IDENTITY} and t.id = any($1)", token_ids)
+    found = map(_identity, rows)
+    return {each.token_id: each for each in found if each is not None}
 
 
 def _identity(row: Record | None) -> Identity | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -33,6 +33,10 @@ class StoredTokens:
 
     async def find(self, hashed: bytes) -> Identity | None:
         return await queries.find_identity(self._store, hashed)
+
+    async def identities(self, token_ids: Sequence[int]) -> dict[int, Identity]:
+        """Who is behind those of them that are good."""
+        return await queries.identities(self._store, token_ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,17 @@ from roost.errors import ErrorBody
 from roost.web.dry_run import MEDIA_TYPE as DRY_RUN
 from roost.web.headers import SPEC_VERSION
 from roost.web.openapi.schemas import reference, row_of
-from roost.web.registry import Accepted, Array, Binary, Endpoint, Maybe, Page, Returns
+from roost.web.registry import (
+    EVENT_STREAM,
+    Accepted,
+    Array,
+    Binary,
+    Endpoint,
+    Maybe,
+    Page,
+    Returns,
+    Stream,
+)
 from roost.web.reply import Warned
 
 Json = Mapping[str, object]
@@ -109,9 +119,17 @@ def _success(endpoint: Endpoint, schemas: Schemas) -> Json:
     content: Json = {"application/json": _content(endpoint.returns, schemas)}
     if isinstance(endpoint.returns, Binary):
         content = {endpoint.returns.media_type: BYTES}
+    if isinstance(endpoint.returns, Stream):
+        content = {EVENT_STREAM: _messages(endpoint.returns)}
     if endpoint.dry_run is not None:
         content = {**content, DRY_RUN: _content(DryRunRow, schemas)}
     return {"description": _meaning(endpoint.returns), "headers": _SENT, "content": content}
+
+
+def _messages(returns: Stream) -> Json:
+    """`itemSchema` is what OpenAPI 3.2 has for the messages of a stream."""
+    text = "Messages of `id` and `data`, which is such a record as JSON."
+    return {"schema": {"type": "string", "description": text}, "x-data": reference(returns.row)}
 
 
 def _unfinished(row: type) -> Json:
@@ -131,6 +149,8 @@ def _meaning(returns: Returns) -> str:
             return "The whole list."
         case Binary():
             return "The file."
+        case Stream():
+            return "The messages, as they come."
         case _:
             return "The record."
 

@@ -8,7 +8,7 @@ from roost.web.dry_run import PARAMETER as DRY_RUN
 from roost.web.filters import FIELD as FILTER
 from roost.web.idempotency import HEADER as IDEMPOTENCY_KEY
 from roost.web.pages import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE
-from roost.web.registry import Endpoint, Page
+from roost.web.registry import Endpoint, Page, Stream
 from roost.web.routing import ParamKind, path_params
 
 Json = Mapping[str, object]
@@ -41,6 +41,14 @@ PARAMETERS: Mapping[str, Json] = {
             "of the API; writes without it refuse it."
         ),
         "schema": {"type": "boolean", "default": False},
+    },
+    "LastEventId": {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "description": (
+            "The `id` of the last message that was received: what has happened since comes first."
+        ),
+        "schema": {"type": "string", "pattern": "^[0-9]{1,19}$"},
     },
     "IdempotencyKey": {
         "name": IDEMPOTENCY_KEY,
@@ -80,6 +88,7 @@ def build_parameters(endpoint: Endpoint) -> list[Json]:
         *_path_parameters(endpoint),
         *_query_parameters(endpoint),
         *_list_parameters(endpoint),
+        *([_shared("LastEventId")] if isinstance(endpoint.returns, Stream) else []),
         *([_shared("DryRun")] if endpoint.dry_run is not None else []),
         *([_shared("IdempotencyKey")] if endpoint.method == "POST" and not endpoint.public else []),
     ]

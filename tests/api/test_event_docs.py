@@ -1,0 +1,40 @@
+"""The commands of docs/events.md work as they stand."""
+
+import asyncio
+import os
+import re
+from pathlib import Path
+
+from tests.support.client import Client
+from tests.support.server import RunningRoost
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "events.md"
+COMMANDS = re.findall(r"```sh\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+
+
+async def run(command: str, client: Client, running: RunningRoost) -> str:
+    environment = {
+        **os.environ,
+        "API": f"{running.url}/v4",
+        "AUTH": f"Authorization: Bearer {client.token}",
+    }
+    process = await asyncio.create_subprocess_exec(
+        *("bash", "-euc", command.replace("curl ", "curl -sS --fail-with-body ")),
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    out, _ = await asyncio.wait_for(process.communicate(), 30)
+    assert process.returncode == 0, out
+    return out.decode()
+
+
+async def test_streams(client: Client, running: RunningRoost) -> None:
+    follow, resume = COMMANDS[:2]
+    following = asyncio.create_task(run(follow, client, running))
+    while not following.done():
+        await client.post("/tags", {"label": "told"})
+        await client.delete("/tags/told")
+        await asyncio.sleep(0.1)
+    for said in (await following, await run(resume, client, running)):
+        assert said.startswith("retry: 3000\nid: ")
+        assert '"action":"tag_create"' in said
