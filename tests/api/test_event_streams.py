@@ -26,8 +26,8 @@ async def labels(reader: Reader, count: int) -> list[str]:
     return [(await reader.event()).data["entity"]["label"] for _ in range(count)]
 
 
-async def told(roost: Roost, account: Account, label: str, **entity: object) -> int:
-    return await insert(roost, account, age=timedelta(), label=label, **entity)
+async def told(roost: Roost, account: Account, label: str, about: int = 7) -> int:
+    return await insert(roost, account, age=timedelta(), label=label, id=about)
 
 
 async def test_an_event_comes_as_it_begins_and_as_it_ends(
@@ -110,7 +110,7 @@ async def test_many_writers_at_once(
 
     async def write(entity: int) -> None:
         for number in range(10):
-            await told(roost, account, f"{number}", id=entity)
+            await told(roost, account, f"{number}", about=entity)
 
     async with reading(running.url, client.token) as reader:
         await asyncio.gather(*(write(entity) for entity in range(8)))
