@@ -128,6 +128,11 @@ async def empty(db: Queries, tables: Iterable[Table]) -> None:
 async def drop_private_images(db: Queries) -> None: ...
 
 
+@query("delete from web_session")
+async def drop_sessions(db: Queries) -> None:
+    """With the tokens that belong to them."""
+
+
 async def set_defaults(db: Queries, table: Table, columns: Iterable[str]) -> None:
     """Of all rows."""
     values = ", ".join(f'"{column}" = default' for column in columns)

@@ -20,8 +20,8 @@ from roost.secrets import Box
 from roost.store import Connection, Queries, migrate
 
 _IDENTITY = {"account", "api_user", "token", "authorized_app", "oauth_client", "refresh_token"}
-_KEPT = {*_IDENTITY, "setting", "image", "host"}
-"""What a reset keeps, though no private image. The catalogue's other tables are filled again."""
+_KEPT = {*_IDENTITY, "setting", "image", "host", "web_session"}
+"""What a reset keeps, though no private image and no session. The catalogue's other tables are filled again."""
 
 _STAYS = {
     "account": {
@@ -58,6 +58,7 @@ async def reset(lab: Lab) -> None:
     async with _replacing(lab, None) as (db, tables):
         await queries.empty(db, [table for table in tables if table.name not in _KEPT])
         await queries.drop_private_images(db)
+        await queries.drop_sessions(db)
         for table in tables:
             if table.name in _IDENTITY:
                 await _restore_identity(db, table)
