@@ -1,20 +1,20 @@
 """Forms of operations, and what they do."""
 
-import asyncio
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import parse_qs
 
 import orjson
 from pydantic import JsonValue
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from roost.console.api import Answer, Json
 from roost.console.calls import Calls, calls_of
 from roost.console.choices import with_choices
 from roost.console.forms import Field, Sent, body_of, fields_of, shown, values_of
 from roost.console.operations import PREFIX, url_of
-from roost.console.render import redirect, show
+from roost.console.reading import one, read_form
+from roost.console.render import SAFETY, redirect, show
 from roost.console.visit import Visit, is_destructive
 from roost.errors import ErrorItem
 from roost.ids import new_token
@@ -22,10 +22,6 @@ from roost.web.registry import Endpoint
 from roost.web.routing import path_params
 
 EXPIRED = "This page was open for too long. Please send it again."
-MAX_FORM = 1024 * 1024
-_MAX_FIELDS = 2000
-_READ_SECONDS = 60
-_FORM_TYPE = "application/x-www-form-urlencoded"
 _FORMER = "was:"
 """Before the name of a field: what it was when the form was shown."""
 
@@ -38,6 +34,7 @@ _SHOWN_ONCE = frozenset(
         "create_token",
         "enable_tfa",
         "explain_packet",
+        "open_console",
         "reset_oauth_client_secret",
         "upload_image",
         "confirm_tfa",
@@ -88,19 +85,19 @@ async def show_form(visit: Visit) -> Response:
 
 async def perform(visit: Visit) -> Response:
     """Do what a form says, or show it again with what is wrong."""
-    sent = await _read(visit)
+    sent = await read_form(visit.request)
     form = await _form(visit, sent)
-    if not visit.visitor.holds(_one(sent, "csrf")):
+    if not visit.visitor.holds(one(sent, "csrf")):
         return show(visit, visit.page.template, 403, form=_with(form, other=[EXPIRED]))
     former = {n.removeprefix(_FORMER): v[0] for n, v in sent.items() if n.startswith(_FORMER)}
     body = body_of(form.fields, sent, former)
     if "preview" in sent:
         return await _preview(visit, form, body)
-    if form.confirm is not None and _one(sent, "confirm").strip() != form.confirm:
+    if form.confirm is not None and one(sent, "confirm").strip() != form.confirm:
         problems = {"confirm": f"Type {form.confirm}"}
         return show(visit, visit.page.template, 400, form=_with(form, problems=problems))
     raw = orjson.dumps(body) if form.endpoint.body is not None else b""
-    answer = await visit.api.call(form.endpoint, visit.params, body=raw, key=_one(sent, "key"))
+    answer = await visit.api.call(form.endpoint, visit.params, body=raw, key=one(sent, "key"))
     if answer.ok:
         return _after(visit, form, answer)
     return show(visit, visit.page.template, answer.status, form=await _refused(visit, form, answer))
@@ -120,7 +117,7 @@ async def _preview(visit: Visit, form: Form, body: Mapping[str, JsonValue]) -> R
 
 
 async def _refused(visit: Visit, form: Form, answer: Answer) -> Form:
-    names = {each.name for each in _flat(form.fields)}
+    names = {*form.values, *(each.name for each in _flat(form.fields))}
     of_fields, other = dict[str, str](), list[str]()
     for problem in answer.problems:
         name = _nearest(problem, names)
@@ -134,18 +131,16 @@ async def _refused(visit: Visit, form: Form, answer: Answer) -> Form:
     return _with(form, problems=of_fields, other=other, request_id=request_id, lacking=lacking)
 
 
-def _nearest(problem: ErrorItem, names: set[str]) -> str | None:
+def _nearest(problem: ErrorItem, names: Collection[str]) -> str | None:
     """The field that a problem is of, or is within."""
-    path = problem.get("field", "")
+    path = re.sub(r"\[([0-9]+)\]", r".\1", problem.get("field", ""))
     while path and path not in names:
-        path = path.rpartition(".")[0] if "." in path else path.partition("[")[0]
-        if "[" not in path and "." not in path:
-            break
-    return path if path in names else None
+        path = path.rpartition(".")[0]
+    return path or None
 
 
 def _flat(fields: Sequence[Field]) -> Sequence[Field]:
-    return [inner for each in fields for inner in ([each, *_flat(each.fields)])]
+    return [inner for each in fields for inner in (each, *_flat(each.fields))]
 
 
 def _with(form: Form, **changes: object) -> Form:
@@ -159,7 +154,7 @@ async def _form(visit: Visit, sent: Sent) -> Form:
     about = await _about(visit, endpoint)
     fields = fields_of(visit.schemas, visit.schemas.body_of(endpoint))
     former = values_of(fields, about) if endpoint.method == "PUT" else {}
-    given = {name: values[0] for name, values in sent.items()} if sent else {}
+    given = {name: "\n".join(values) for name, values in sent.items()}
     asked = dict(visit.request.query_params) if not sent else {}
     defaults = {
         each.name: shown(each.default) for each in _flat(fields) if each.default is not None
@@ -174,7 +169,7 @@ async def _form(visit: Visit, sent: Sent) -> Form:
         former=former,
         about=about,
         confirm=label if destructive and isinstance(label, str) and label else None,
-        key=_one(sent, "key") or new_token(),
+        key=one(sent, "key") or new_token(),
         back="/" if home is None else url_of(home, visit.params) if _fits(home, visit) else PREFIX,
     )
 
@@ -196,6 +191,8 @@ async def _about(visit: Visit, endpoint: Endpoint) -> Json:
 def _after(visit: Visit, form: Form, answer: Answer) -> Response:
     """To what was made or changed; what is said once only is shown at once."""
     endpoint, operations = form.endpoint, visit.operations
+    if visit.request.headers.get("x-fragment") == "json":
+        return JSONResponse(answer.record, headers=dict(SAFETY))
     if endpoint.name in _SHOWN_ONCE:
         return show(visit, "answer.html", form=form, answer=answer)
     home = operations.home(endpoint)
@@ -211,25 +208,3 @@ def _after(visit: Visit, form: Form, answer: Answer) -> Response:
     if target is None or not set(path_params(target.path)) <= set(params):
         return redirect(f"/?done={endpoint.name}")
     return redirect(f"{url_of(target, params)}?done={endpoint.name}")
-
-
-async def _read(visit: Visit) -> Sent:
-    """A form; empty for what is none, or too long, so that it is refused as one too old."""
-    kind = visit.request.headers.get("content-type", "").partition(";")[0].strip()
-    if kind != _FORM_TYPE:
-        return {"csrf": [""]}
-    raw = b""
-    try:
-        async with asyncio.timeout(_READ_SECONDS):
-            async for chunk in visit.request.stream():
-                raw += chunk
-                if len(raw) > MAX_FORM:
-                    return {"csrf": [""]}
-        text = raw.decode("ascii", "replace")
-        return parse_qs(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
-    except (TimeoutError, ValueError):
-        return {"csrf": [""]}
-
-
-def _one(sent: Sent, name: str) -> str:
-    return next(iter(sent.get(name, ())), "")

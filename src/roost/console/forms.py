@@ -1,7 +1,8 @@
 """Forms of what operations take: fields from the request models, and back to the JSON of a body."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import orjson
@@ -10,12 +11,15 @@ from pydantic import JsonValue
 from roost.console.api import Json
 from roost.console.schemas import Schemas, properties, text_of, type_of
 
-Kind = Literal["text", "secret", "long", "number", "switch", "choice", "lines", "json", "group"]
+Kind = Literal[
+    "text", "secret", "long", "number", "switch", "choice", "lines", "json", "group", "rows"
+]
 Sent = Mapping[str, Sequence[str]]
 """Of a form: what it says of each name."""
 
 _LONG = 256
 """Characters from which on a text has more than one line."""
+MAX_ROWS = 1000
 _SECRETS = ("pass", "cvv", "secret")
 
 
@@ -40,6 +44,9 @@ class Field:
     options: Sequence[Option] = ()
     limits: Mapping[str, JsonValue] = field(default_factory=dict)
     fields: Sequence["Field"] = ()
+    """Of a group; of rows, those of one, which are named `<name>.#.<field>`."""
+    encoded: bool = False
+    """Whether the API wants base64 of what is typed."""
 
     @property
     def id(self) -> str:
@@ -50,6 +57,17 @@ class Field:
     def title(self) -> str:
         last = self.name.rpartition(".")[2].replace("_", " ")
         return last[:1].upper() + last[1:]
+
+    def at(self, number: int) -> Sequence["Field"]:
+        """The fields of one row."""
+        return [
+            _numbered(each, f"{self.name}.#.", f"{self.name}.{number}.") for each in self.fields
+        ]
+
+
+def _numbered(field: Field, before: str, after: str) -> Field:
+    inner = [_numbered(each, before, after) for each in field.fields]
+    return replace(field, name=field.name.replace(before, after, 1), fields=inner)
 
 
 def fields_of(schemas: Schemas, schema: Json, prefix: str = "") -> list[Field]:
@@ -64,35 +82,53 @@ def fields_of(schemas: Schemas, schema: Json, prefix: str = "") -> list[Field]:
 
 
 def _field(schemas: Schemas, name: str, schema: Json, required: bool) -> Field:
-    kind, inner = type_of(schema), schema.get("items")
+    inner = schema.get("items")
     items = schemas.resolved(inner) if isinstance(inner, dict) else {}
+    kind = _kind(name, schema, items)
     return Field(
         name=name,
-        kind=_kind(name, schema, kind, items),
+        kind=kind,
         text=text_of(schema.get("description")),
         required=required,
-        type=(type_of(items) or "string") if kind == "array" else kind or "string",
+        type=type_of(items if kind == "lines" else schema) or "string",
         default=schema.get("default"),
         options=_options(schema) or _options(items),
         limits={key: schema[key] for key in ("maxLength", "minimum", "maximum") if key in schema},
-        fields=fields_of(schemas, schema, f"{name}.") if "properties" in schema else (),
+        fields=_inner(schemas, name, kind, schema, items),
+        encoded=schema.get("contentEncoding") == "base64",
     )
 
 
-def _kind(name: str, schema: Json, kind: str, items: Json) -> Kind:
+def _inner(schemas: Schemas, name: str, kind: Kind, schema: Json, items: Json) -> list[Field]:
+    if kind == "group":
+        return fields_of(schemas, schema, f"{name}.")
+    return fields_of(schemas, items, f"{name}.#.") if kind == "rows" else []
+
+
+_KINDS: Mapping[str, Kind] = {
+    "boolean": "switch",
+    "integer": "number",
+    "number": "number",
+    "object": "json",
+    "": "json",
+}
+
+
+def _kind(name: str, schema: Json, items: Json) -> Kind:
+    kind = type_of(schema)
     if "properties" in schema:
         return "group"
     if kind == "array":
-        return "lines" if type_of(items) in ("string", "integer", "number") else "json"
-    if kind == "object" or kind == "":
-        return "json" if "enum" not in schema else "choice"
+        plain = type_of(items) in ("string", "integer", "number")
+        return "rows" if "properties" in items else "lines" if plain else "json"
     if "enum" in schema or "const" in schema:
         return "choice"
-    if kind == "boolean":
-        return "switch"
-    if kind in ("integer", "number"):
-        return "number"
-    if any(word in name for word in _SECRETS) and "id" not in name.split("_"):
+    return _KINDS.get(kind) or _kind_of_text(name, schema)
+
+
+def _kind_of_text(name: str, schema: Json) -> Kind:
+    last = name.rpartition(".")[2]
+    if any(word in last for word in _SECRETS) and "id" not in last.split("_"):
         return "secret"
     most = schema.get("maxLength")
     return "long" if isinstance(most, int) and most > _LONG else "text"
@@ -123,6 +159,10 @@ def values_of(fields: Sequence[Field], record: Json) -> dict[str, str]:
         value = record.get(each.name.rpartition(".")[2])
         if each.kind == "group":
             values.update(values_of(each.fields, value if isinstance(value, dict) else {}))
+        elif each.kind == "rows":
+            rows = value if isinstance(value, list) else []
+            for number, row in enumerate(rows):
+                values.update(values_of(each.at(number), row if isinstance(row, dict) else {}))
         elif each.kind != "secret":
             values[each.name] = shown(value)
     return values
@@ -139,13 +179,31 @@ def body_of(fields: Sequence[Field], sent: Sent, former: Mapping[str, str]) -> d
         if each.kind == "group":
             if inner := body_of(each.fields, sent, former):
                 body[key] = inner
-            continue
-        lines = [text.replace("\r\n", "\n") for text in sent.get(each.name, ())]
-        text = "\n".join(lines)
-        if each.name not in sent or text == former.get(each.name, ""):
-            continue
-        body[key] = _value(each, text)
+        elif each.kind == "rows":
+            rows = _rows(each, sent)
+            was = _rows(each, {name: [text] for name, text in former.items()})
+            if each.name in sent and rows != was:
+                body[key] = rows
+        elif each.name in sent:
+            text = "\n".join(sent[each.name]).replace("\r\n", "\n")
+            if text.strip("\n") != former.get(each.name, "").strip("\n"):
+                body[key] = _value(each, text)
     return body
+
+
+def rows_in(field: Field, names: Iterable[str]) -> int:
+    """How many rows of it these names say something of."""
+    start = field.name + "."
+    found = (name.removeprefix(start).partition(".")[0] for name in names if name.startswith(start))
+    return min(
+        max((int(n) + 1 for n in found if n.isdecimal() and len(n) < 5), default=0), MAX_ROWS
+    )
+
+
+def _rows(field: Field, sent: Sent) -> list[JsonValue]:
+    """All that say something; of each, what it says."""
+    found = (body_of(field.at(number), sent, {}) for number in range(rows_in(field, sent)))
+    return [row for row in found if row]
 
 
 def _value(field: Field, text: str) -> JsonValue:
@@ -154,11 +212,11 @@ def _value(field: Field, text: str) -> JsonValue:
         return [_scalar(field.type, line) for line in lines if line]
     if text == "" and field.type != "string":
         return None
-    return _scalar(field.type, text)
+    return base64.b64encode(text.encode()).decode() if field.encoded else _scalar(field.type, text)
 
 
 def _scalar(kind: str, text: str) -> JsonValue:
-    if kind in ("string", ""):
+    if kind == "string":
         return text
     try:
         value: JsonValue = orjson.loads(text)

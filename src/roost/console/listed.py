@@ -1,12 +1,13 @@
 """Lists of the API as tables of the kit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from roost.console.api import Answer, Json
-from roost.console.operations import title_of, url_of
+from roost.console.filters import NAMES
+from roost.console.operations import short_of, title_of, url_of
 from roost.console.tables import Column, columns_of
 from roost.console.visit import Action, Visit
 from roost.web.registry import Endpoint
@@ -17,6 +18,8 @@ class Row:
     record: Json
     url: str | None
     """Of its page."""
+    key: str
+    """What names it in the path of its page."""
     label: str
     actions: Sequence[Action] = ()
 
@@ -30,8 +33,11 @@ class Listed:
     page: int
     pages: int
     results: int
-    wanted: str
-    """The filter."""
+    asked: Mapping[str, str]
+    """What the address says of filter and order."""
+    filters: Sequence[str]
+    """Fields that it can be filtered by."""
+    orders: Sequence[str]
     problem: str | None
     """What is wrong with it."""
 
@@ -41,6 +47,7 @@ def listed(visit: Visit, answer: Answer) -> Listed:
     endpoint, value = visit.operations.by_name[answer.operation], answer.record
     page = visit.operations.row_page(endpoint)
     rows = [_row(visit, endpoint, page, each) for each in answer.rows]
+    asked = visit.request.query_params
     problems = "; ".join(each["reason"] for each in answer.problems)
     return Listed(
         columns=columns_of(visit.schemas, endpoint),
@@ -48,7 +55,9 @@ def listed(visit: Visit, answer: Answer) -> Listed:
         page=_number(value.get("page"), 1),
         pages=_number(value.get("pages"), 1),
         results=_number(value.get("results"), len(rows)),
-        wanted=visit.request.query_params.get("filter", ""),
+        asked={name: asked[name] for name in NAMES if asked.get(name)},
+        filters=sorted(endpoint.filters),
+        orders=sorted(name for name, column in endpoint.filters.items() if column.sortable),
         problem=problems or None,
     )
 
@@ -60,11 +69,13 @@ def _row(visit: Visit, endpoint: Endpoint, page: Endpoint | None, record: Json) 
     for each in () if page is not None else visit.operations.row_actions(endpoint):
         found = visit.operations.row_params(each, visit.params, record)
         if found is not None:
-            title, destructive = title_of(each), each.method == "DELETE"
-            actions.append(Action(each.name, title, url_of(each, found), destructive))
+            url_there, destructive = url_of(each, found), each.method == "DELETE"
+            action = Action(each.name, title_of(each), short_of(each), url_there, destructive)
+            actions.append(action)
     names = ("label", "username", "summary", "address", "range", "id", "name")
     label = next((str(record[name]) for name in names if record.get(name)), "Open")
-    return Row(record, url, label, actions)
+    key = "" if not params else str(list(params.values())[-1])
+    return Row(record, url, key, label, actions)
 
 
 def _number(value: JsonValue, default: int) -> int:

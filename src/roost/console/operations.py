@@ -134,6 +134,37 @@ def url_of(endpoint: Endpoint, params: Params) -> str:
     return url if endpoint.method == "GET" else f"{url}?do={endpoint.name}"
 
 
+_SHORT: Mapping[str, str] = {
+    "ips": "Addresses",
+    "stats": "Statistics",
+    "transfer": "Traffic",
+    "ssl": "Certificate",
+    "mutate": "Upgrade",
+    "shutdown": "Shut down",
+    "tfa-enable": "Enable two-factor",
+    "tfa-enable-confirm": "Confirm two-factor",
+    "tfa-disable": "Disable two-factor",
+    "sshkeys": "SSH keys",
+    "dnssec": "DNSSEC",
+    "pdf": "PDF",
+    "csv": "CSV",
+}
+
+
+def short_of(endpoint: Endpoint) -> str:
+    """A word or two for a button or a tab, where the page says of what."""
+    last = endpoint.path.rpartition("/")[2]
+    if "{" in last or (endpoint.method == "POST" and endpoint.name.split("_")[0] in _MAKING):
+        return {"PUT": "Edit", "DELETE": "Delete"}.get(endpoint.method, title_of(endpoint))
+    words = _SHORT.get(last) or last.replace("-", " ").capitalize()
+    if endpoint.method in ("PUT", "DELETE"):
+        return f"{'Edit' if endpoint.method == 'PUT' else 'Delete'} {words.lower()}"
+    return words
+
+
+_MAKING = frozenset({"add", "allocate", "create", "open", "take"})
+
+
 def title_of(endpoint: Endpoint) -> str:
     """What it does, in a few words."""
     return endpoint.summary.rstrip(".")

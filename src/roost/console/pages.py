@@ -34,6 +34,8 @@ class Page:
     """By their names in the template; without the first one there is no page."""
     form: str | None = None
     """The operation whose form it is."""
+    bulk: tuple[str, ...] = ()
+    """Operations without a body that can be done with several rows of its list at once."""
 
 
 def read(operation: str, **query: str) -> Read:

@@ -11,9 +11,10 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from roost.console.forms import rows_in
 from roost.console.listed import listed
 from roost.console.navigation import NAVIGATION
-from roost.console.operations import PREFIX, title_of, url_of
+from roost.console.operations import PREFIX, short_of, title_of, url_of
 from roost.console.visit import Action, Visit
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
@@ -100,8 +101,10 @@ def _words(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _with_query(url: str, **values: object) -> str:
-    return f"{url}?{urlencode({key: str(value) for key, value in values.items()})}"
+def _with_query(url: str, asked: Mapping[str, str], **values: object) -> str:
+    """An address with what it was asked, and something else."""
+    query = {**asked, **{key: str(value) for key, value in values.items()}}
+    return f"{url}?{urlencode(query)}" if query else url
 
 
 def _action(actions: Sequence[Action], operation: str) -> Action | None:
@@ -135,7 +138,9 @@ _templates.globals.update(
         {
             "PREFIX": PREFIX,
             "action": _action,
+            "rows_in": rows_in,
             "url_of": url_of,
+            "short_of": short_of,
             "title_of": title_of,
             "with_query": _with_query,
         },

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp
 
 from roost.console import actions, assets
 from roost.console.api import Api
+from roost.console.bulk import perform_bulk
 from roost.console.made import PAGES
 from roost.console.operations import PREFIX, Operations
 from roost.console.pages import Page, Pages
@@ -80,10 +81,19 @@ class Console:
         visitor = await visitor_of(self.site, request)
         if visitor.user is None:
             return _log_in(request)
+        if (bulk := request.query_params.get("bulk")) is not None:
+            return await self._send_bulk(request, visitor, bulk)
         found = self.pages.find(_path(request), request.query_params.get("do", ""))
         if found is None or found[0].form is None:
             return refuse(await self._visit(request, visitor, _NOWHERE, {}), 404)
         return await actions.perform(await self._visit(request, visitor, *found))
+
+    async def _send_bulk(self, request: Request, visitor: Visitor, name: str) -> Response:
+        found = self.pages.find(_path(request))
+        if found is None or name not in found[0].bulk:
+            return refuse(await self._visit(request, visitor, _NOWHERE, {}), 404)
+        visit = await self._visit(request, visitor, *found)
+        return await perform_bulk(visit, self.operations.by_name[name])
 
     async def _visit(self, request: Request, visitor: Visitor, page: Page, params: Params) -> Visit:
         async with self._describing:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roost.console.api import Json
-from roost.console.schemas import Schemas, properties, type_of
+from roost.console.schemas import Schemas, properties, text_of, type_of
 from roost.web.registry import Endpoint
 
 MOST = 7
@@ -18,7 +18,6 @@ class Column:
     name: str
     text: str
     """What the API's document says of it."""
-    filterable: bool
 
     @property
     def title(self) -> str:
@@ -35,10 +34,7 @@ def columns_of(schemas: Schemas, endpoint: Endpoint) -> list[Column]:
     last = [name for name in _LAST if name in plain][:1]
     middle = [name for name in plain if name not in (*_FIRST, *_LAST)]
     chosen: Sequence[str] = [*first, *middle[: MOST - len(first) - len(last)], *last]
-    return [
-        Column(name, str(known[name].get("description", "")), name in endpoint.filters)
-        for name in chosen
-    ]
+    return [Column(name, text_of(known[name].get("description"))) for name in chosen]
 
 
 def _fits(name: str, schema: Json) -> bool:

@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from roost.console.api import Answer
 from roost.console.listed import listed
-from roost.console.operations import title_of, url_of
+from roost.console.operations import short_of, title_of, url_of
 from roost.console.render import SAFETY, redirect, show
 from roost.console.visit import Visit
 from roost.web.registry import Endpoint
@@ -26,20 +26,28 @@ async def show_page(visit: Visit) -> Response:
     if main.body and "json" not in main.headers.get("content-type", ""):
         return _download(main)
     actions = await visit.actions(visit.operations.actions(endpoint))
-    tabs = [
-        (title_of(each), url_of(each, visit.params)) for each in visit.operations.tabs(endpoint)
-    ]
     return show(
         visit,
         visit.page.template,
         endpoint=endpoint,
         actions=actions,
-        tabs=tabs,
+        tabs=_tabs(visit, endpoint),
         main=main,
         listed=listed(visit, main),
+        bulk=[visit.operations.by_name[name] for name in visit.page.bulk],
         query=_query_of(visit, endpoint),
         below=_page_above(visit, endpoint),
     )
+
+
+def _tabs(visit: Visit, endpoint: Endpoint) -> list[tuple[str, str]]:
+    """The parts of what the page is about, or is a part of."""
+    above = visit.operations.home(endpoint)
+    is_part = above is not None and path_params(above.path) == path_params(endpoint.path) != {}
+    whole = above if above is not None and is_part else endpoint
+    parts = visit.operations.tabs(whole)
+    named = [(short_of(each), url_of(each, visit.params)) for each in parts]
+    return [("Summary", url_of(whole, visit.params)), *named] if named else []
 
 
 def _query_of(visit: Visit, endpoint: Endpoint) -> list[tuple[str, str, str]]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 
 from roost.console.api import Answer, Api, Json, path_of
-from roost.console.operations import Operations, title_of, url_of
+from roost.console.filters import filter_of
+from roost.console.operations import Operations, short_of, title_of, url_of
 from roost.console.pages import Page, Read
 from roost.console.schemas import Schemas
 from roost.oauth.sessions import Visitor
@@ -34,6 +35,8 @@ class Action:
 
     operation: str
     title: str
+    short: str
+    """The same where the page says of what."""
     url: str
     destructive: bool
     refused: str | None = None
@@ -66,7 +69,7 @@ class Visit:
         query |= {name: asked[name] for name in endpoint.query if asked.get(name)}
         if read.listed:
             query |= {name: asked[name] for name in ("page", "page_size") if name in asked}
-            wanted = asked.get("filter") or wanted
+            wanted = filter_of(endpoint, asked) or wanted
         if wanted is not None:
             for name, value in self.params.items():
                 wanted = wanted.replace(f"{{{name}}}", str(value))
@@ -96,6 +99,7 @@ class Visit:
             Action(
                 each.name,
                 title_of(each),
+                short_of(each),
                 url_of(each, self.params),
                 is_destructive(each),
                 reasons.get(each.name),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from roost.console.made import start
+from roost.console.made import instances, start
 from roost.console.pages import Page
 
-PAGES: Sequence[Page] = (*start.PAGES,)
+PAGES: Sequence[Page] = (*start.PAGES, *instances.PAGES)

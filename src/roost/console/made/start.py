@@ -8,8 +8,8 @@ PAGES = (
         "Overview",
         "start.html",
         {
-            "estimate": read("view_estimate"),
             "instances": read("list_instances", page_size="25"),
+            "estimate": read("view_estimate"),
             "volumes": read("list_volumes", page_size="25"),
             "databases": read("list_databases", page_size="25"),
             "events": read("list_events", page_size="25"),

@@ -1,0 +1,59 @@
+"""Instances: what they are, have and do; making one; their console and statistics."""
+
+from roost.console.pages import Page, Read, read
+
+_ONE = "/compute/instances/{computeId:int}"
+_EVENTS = '{"entity.type": "compute", "entity.id": "{computeId}"}'
+
+PAGES = (
+    Page(
+        "/compute/instances",
+        "Instances",
+        "list.html",
+        {"list": Read("list_instances", listed=True)},
+        bulk=("boot_instance", "shutdown_instance", "reboot_instance"),
+    ),
+    Page(
+        "/compute/instances",
+        "Create an instance",
+        "instances/create.html",
+        form="create_instance",
+    ),
+    Page(
+        _ONE,
+        "{label}",
+        "instances/instance.html",
+        {
+            "instance": read("view_instance"),
+            "disks": read("list_disks"),
+            "volumes": read("list_volumes_of_instance"),
+            "firewalls": read("list_firewalls_of_instance"),
+            "traffic": read("view_instance_transfer"),
+            "events": Read("list_events", {"page_size": "25"}, wanted=_EVENTS),
+        },
+    ),
+    Page(
+        f"{_ONE}/ips",
+        "Addresses of {label}",
+        "instances/addresses.html",
+        {"addresses": read("view_addresses"), "instance": read("view_instance")},
+    ),
+    Page(
+        f"{_ONE}/backups",
+        "Backups of {label}",
+        "instances/backups.html",
+        {"backups": read("list_backups"), "instance": read("view_instance")},
+    ),
+    Page(
+        f"{_ONE}/stats",
+        "Statistics of {label}",
+        "instances/stats.html",
+        {"stats": read("view_instance_stats"), "instance": read("view_instance")},
+    ),
+    Page(
+        f"{_ONE}/console",
+        "Console of {label}",
+        "instances/console.html",
+        {"console": read("view_console"), "instance": read("view_instance")},
+    ),
+)
