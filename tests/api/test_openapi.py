@@ -10,9 +10,12 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
+from roost.core.billing.price_changes import DryRunRow
 from roost.errors import ApiError
 from roost.web.bodies import Body, parse_body
 from roost.web.openapi import build_document
+from roost.web.openapi.examples import recorded
+from roost.web.openapi.schemas import row_of
 from roost.web.registry import Accepted, Endpoint, Maybe, Registry
 from roost.web.routing import path_params, plain_path
 from tests.golden.gaps import check_gaps
@@ -277,6 +280,12 @@ def test_everything_is_documented() -> None:
 def _has_example(endpoint: Endpoint) -> bool:
     content = operation(endpoint)["responses"]["200"]["content"]
     return "application/json" not in content or "example" in content["application/json"]
+
+
+def test_examples_are_of_the_records_that_answers_show() -> None:
+    """`scripts/record-examples` records those that lack."""
+    shown = {row.__name__ for e in ENDPOINTS if (row := row_of(e.returns)) is not None}
+    assert recorded().keys() == shown | {DryRunRow.__name__}
 
 
 def test_examples_of_answers_are_as_their_schemas_say() -> None:

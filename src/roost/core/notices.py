@@ -10,7 +10,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.core.context import Context
-from roost.core.formats import Timestamp, UriReference, example
+from roost.core.formats import Timestamp, UriReference
 
 NotificationType = Literal[
     "migration_scheduled",
@@ -50,18 +50,6 @@ class NotifiedEntity(TypedDict):
     """The path that shows it; null when none does."""
 
 
-@example(
-    {
-        "entity": {"id": None, "label": None, "type": "account", "url": "/v4/account"},
-        "label": "Email address missing",
-        "message": "This account has no email address. Please add one.",
-        "body": None,
-        "type": "notice",
-        "severity": "minor",
-        "when": None,
-        "until": None,
-    },
-)
 class NotificationRow(TypedDict):
     """Something to know or to mend; `body` is Markdown, `when` to `until` the time it is about."""
 

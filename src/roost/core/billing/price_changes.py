@@ -6,7 +6,6 @@ from decimal import Decimal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import example
 from roost.store import Queries
 
 
@@ -31,24 +30,6 @@ class PriceChange(TypedDict):
     """At most in a month."""
 
 
-@example(
-    {
-        "hourly": 0.0075,
-        "monthly": 5.0,
-        "changes": [
-            {
-                "service": "compute",
-                "label": "web",
-                "plan": "g1-nano-1",
-                "region": "us-lake",
-                "hourly_before": 0.0,
-                "hourly_after": 0.0075,
-                "monthly_before": 0.0,
-                "monthly_after": 5.0,
-            }
-        ],
-    },
-)
 class DryRunRow(TypedDict):
     """By how much a request would change what the account costs; US dollars, without taxes."""
 

@@ -2,10 +2,9 @@
 
 from typing import Literal
 
-from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
-from roost.core.formats import Folded, Timestamp, Uuid, example
+from roost.core.formats import Folded, Timestamp, Uuid
 
 
 class CreditCard(TypedDict):
@@ -17,18 +16,6 @@ class CreditCard(TypedDict):
     """MM/YYYY; null without a card."""
 
 
-@example(
-    {
-        "credit_monthly_cap": "20.00",
-        "credit_remaining": "85.00",
-        "description": "For what you build in your first two months.",
-        "expire_dt": "2030-03-31T12:00:00",
-        "image_url": "",
-        "summary": "Welcome",
-        "this_month_credit_remaining": "20.00",
-        "service_type": "all",
-    },
-)
 class Promotion(TypedDict):
     """A credit that the account may use; amounts are decimal strings of US dollars."""
 
@@ -93,31 +80,6 @@ class AccountData(TypedDict):
     """The postal code."""
 
 
-EXAMPLE: JsonDict = {
-    "active_promotions": [],
-    "active_since": "2030-01-01T00:00:00",
-    "address_1": "24 Hill Road",
-    "address_2": "Suite 101",
-    "balance": 0,
-    "balance_uninvoiced": 12.5,
-    "capabilities": ["Backups", "Block Storage", "Computes"],
-    "city": "Philadelphia",
-    "credit_card": {"last_four": "1111", "expiry": "06/2031"},
-    "company": "Heron Works",
-    "country": "US",
-    "email": "billing@example.com",
-    "first_name": "Ada",
-    "last_name": "Heron",
-    "phone": "215-555-0142",
-    "state": "PA",
-    "tax_id": "",
-    "euuid": "62ba23b5-cb70-4749-816d-7493adeedc66",
-    "zip": "19102-1234",
-}
-"""Of an account, but who writes its invoices."""
-
-
-@example({**EXAMPLE, "billing_source": "platform"})
 class AccountRow(AccountData):
     """The caller's account, billed by this cloud or by a partner."""
 
@@ -125,15 +87,6 @@ class AccountRow(AccountData):
     """Who writes the invoices: this cloud, or the parent of a child account."""
 
 
-@example(
-    {
-        "managed": False,
-        "longview_subscription": None,
-        "network_helper": True,
-        "backups_enabled": False,
-        "object_storage": "disabled",
-    },
-)
 class SettingsRow(TypedDict):
     """What holds for everything new in the account."""
 

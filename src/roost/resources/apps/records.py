@@ -2,20 +2,9 @@
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Filtered, Folded, Id, Timestamp, Uri, UriReference, example
+from roost.core.formats import Created, Filtered, Folded, Id, Timestamp, Uri, UriReference
 
 
-@example(
-    {
-        "id": 100001,
-        "label": "Status page",
-        "thumbnail_url": None,
-        "scopes": "computes:read_only events:read_only",
-        "created": "2030-01-31T12:00:00",
-        "expiry": "2030-01-31T14:00:00",
-        "website": "https://status.example.com",
-    },
-)
 class AuthorizedAppRow(TypedDict):
     """An OAuth client that the user let in, and what it may do."""
 

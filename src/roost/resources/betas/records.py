@@ -2,8 +2,6 @@
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import example
-
 _PROGRAM = {
     "id": "new-thing",
     "label": "New thing",
@@ -13,9 +11,6 @@ _PROGRAM = {
 }
 
 
-@example(
-    {**_PROGRAM, "greenlight_only": False, "more_info": "https://example.com/new-thing"},
-)
 class BetaRow(TypedDict):
     """A program in which accounts may take part."""
 
@@ -35,7 +30,6 @@ class BetaRow(TypedDict):
     """The URL of more about it, or empty."""
 
 
-@example({**_PROGRAM, "enrolled": "2030-01-31T12:00:00"})
 class EnrolledBetaRow(TypedDict):
     """A program in which the account takes part, since `enrolled`."""
 

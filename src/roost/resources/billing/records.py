@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from roost.core.formats import Id, Timestamp, example
+from roost.core.formats import Id, Timestamp
 
 
 class TaxSummary(TypedDict):
@@ -17,18 +17,6 @@ class TaxSummary(TypedDict):
     """US dollars."""
 
 
-@example(
-    {
-        "id": 100000,
-        "date": "2030-02-01T00:00:00",
-        "label": "Invoice #100000",
-        "subtotal": 20.4,
-        "tax": 3.88,
-        "total": 24.28,
-        "tax_summary": [{"name": "VAT", "tax": 3.88}],
-        "billing_source": "platform",
-    },
-)
 class InvoiceRow(TypedDict):
     """What an account owes for a month; amounts in US dollars."""
 
@@ -55,20 +43,6 @@ _Times = TypedDict("_Times", {"from": _From, "to": _To})
 """`from` is a word of Python."""
 
 
-@example(
-    {
-        "label": "Instance g1-nano-1 - web (100001)",
-        "type": "hourly",
-        "quantity": 730,
-        "unit_price": "0.0075",
-        "from": "2030-01-01T00:00:00",
-        "to": "2030-02-01T00:00:00",
-        "region": "us-lake",
-        "amount": 5.0,
-        "tax": 0.95,
-        "total": 5.95,
-    },
-)
 class InvoiceItemRow(_Times):
     """One thing for which an account is charged; amounts in US dollars."""
 
@@ -115,19 +89,6 @@ class TagEstimate(_Estimated):
     """The label of the tag."""
 
 
-@example(
-    {
-        "from": "2030-01-01T00:00:00",
-        "to": "2030-02-01T00:00:00",
-        "so_far": 2.4,
-        "at_end": 5.1,
-        "services": [
-            {"service": "blockstorage", "label": "Volume", "so_far": 0.1, "at_end": 0.1},
-            {"service": "compute", "label": "Instance", "so_far": 2.3, "at_end": 5.0},
-        ],
-        "tags": [{"tag": "production", "so_far": 2.3, "at_end": 5.0}],
-    },
-)
 class EstimateRow(_Times, _Estimated):
     """What an account costs this month."""
 

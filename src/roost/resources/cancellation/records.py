@@ -2,10 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import example
 
-
-@example({"survey_link": "https://survey.example.com/goodbye"})
 class CancelRow(TypedDict):
     """What is left to say."""
 

@@ -15,7 +15,6 @@ from roost.core.formats import (
     Timestamp,
     Updated,
     Uuid,
-    example,
 )
 from roost.core.instance_queries import InstanceStatus
 
@@ -85,40 +84,6 @@ class Backups(TypedDict):
     """When the last one was complete (UTC); null when there is none."""
 
 
-@example(
-    {
-        "id": 100001,
-        "label": "web-1",
-        "group": "",
-        "status": "running",
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:30",
-        "type": "g1-standard-1",
-        "ipv4": ["192.0.2.10"],
-        "ipv6": "2001:db8:1::f03c:91ff:fe01:86a1/128",
-        "image": "roost/debian12",
-        "region": "us-lake",
-        "specs": {"disk": 51200, "memory": 2048, "vcpus": 1, "gpus": 0, "transfer": 2000},
-        "alerts": {
-            "cpu": 90,
-            "io": 10000,
-            "network_in": 10,
-            "network_out": 10,
-            "transfer_quota": 80,
-        },
-        "backups": {
-            "enabled": True,
-            "available": True,
-            "schedule": {"day": "Saturday", "window": "W2"},
-            "last_successful": "2030-01-31T02:11:30",
-        },
-        "hypervisor": "kvm",
-        "watchdog_enabled": True,
-        "tags": ["production"],
-        "host_uuid": "0d1f5f0e-6f63-4a0f-9b7c-3f6f5c1e8a2b",
-        "has_user_data": False,
-    },
-)
 class InstanceRow(TypedDict):
     """A virtual machine."""
 
@@ -157,7 +122,6 @@ class InstanceRow(TypedDict):
     """Whether `metadata.user_data` was given when it was made."""
 
 
-@example({"output": "Debian GNU/Linux 12 web-1 ttyS0\r\n\r\nweb-1 login: "})
 class ConsoleRow(TypedDict):
     """What a guest wrote to its serial console."""
 
@@ -165,12 +129,6 @@ class ConsoleRow(TypedDict):
     """As a terminal would get it; what is no UTF-8 is replaced."""
 
 
-@example(
-    {
-        "url": "wss://cloud.example.com/consoles/kQ3y0pWvJm2cF1s8uTz6xB4nR7eL9dHaG5oYiVbC",
-        "expires": "2026-05-17T10:31:42",
-    }
-)
 class ConsoleTicketRow(TypedDict):
     """Where somebody can type in a guest's serial console."""
 
@@ -180,23 +138,6 @@ class ConsoleTicketRow(TypedDict):
     """Until when a connection can begin."""
 
 
-@example(
-    {
-        "address": "10.0.1.2",
-        "address_range": None,
-        "active": True,
-        "compute_id": 100001,
-        "config_id": 100002,
-        "interface_id": 100003,
-        "vpc_id": 100001,
-        "subnet_id": 100002,
-        "region": "us-lake",
-        "gateway": "10.0.1.1",
-        "prefix": 24,
-        "subnet_mask": "255.255.255.0",
-        "nat_1_1": "192.0.2.10",
-    }
-)
 class VpcAddressRow(TypedDict):
     """An address in a VPC, or a network that is routed to an interface in it."""
 

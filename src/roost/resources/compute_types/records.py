@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from roost.core.formats import Filter, Filtered, Folded, example
+from roost.core.formats import Filter, Filtered, Folded
 
 
 class Price(TypedDict):
@@ -55,28 +55,6 @@ _Class = TypedDict(
 )
 
 
-@example(
-    {
-        "id": "g1-standard-1",
-        "label": "Compute 2GB",
-        "class": "standard",
-        "disk": 51200,
-        "memory": 2048,
-        "vcpus": 1,
-        "gpus": 0,
-        "network_out": 2000,
-        "transfer": 2000,
-        "price": {"hourly": 0.018, "monthly": 12.0},
-        "region_prices": [{"id": "br-south", "hourly": 0.0252, "monthly": 16.8}],
-        "addons": {
-            "backups": {
-                "price": {"hourly": 0.0037, "monthly": 2.5},
-                "region_prices": [{"id": "br-south", "hourly": 0.0052, "monthly": 3.5}],
-            }
-        },
-        "successor": None,
-    },
-)
 class ComputeTypeRow(_Class):
     """disk and memory in MB, network_out in Mbit/s, transfer in GB a month."""
 

@@ -3,10 +3,9 @@
 from typing import Annotated, Literal
 
 from pydantic import Field
-from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Filtered, Folded, Id, Timestamp, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, Timestamp, Updated
 
 DatabaseStatus = Literal[
     "provisioning",
@@ -24,15 +23,6 @@ ReplicationType = Literal["none", "asynch", "semi_synch"]
 BackupType = Literal["auto", "snapshot"]
 
 
-@example(
-    {
-        "id": "mysql/8.0.30",
-        "engine": "mysql",
-        "version": "8.0.30",
-        "total_disk_size_gb": 15,
-        "used_disk_size_gb": 2,
-    }
-)
 class DatabaseEngineRow(TypedDict):
     """A database engine; sizes in GB."""
 
@@ -87,23 +77,6 @@ _Class = TypedDict(
 )
 
 
-@example(
-    {
-        "id": "g1-nano-1",
-        "label": "DBaaS - Nano 1GB",
-        "class": "nanode",
-        "vcpus": 1,
-        "memory": 1024,
-        "disk": 25600,
-        "deprecated": False,
-        "engines": {
-            "mysql": [
-                {"quantity": 1, "price": {"hourly": 0.0225, "monthly": 15.0}},
-                {"quantity": 3, "price": {"hourly": 0.0525, "monthly": 35.0}},
-            ]
-        },
-    }
-)
 class DatabaseTypeRow(_Class):
     """A plan of database nodes; memory and disk in MB."""
 
@@ -186,31 +159,6 @@ class DatabaseRow(TypedDict):
     """When maintenance is done."""
 
 
-_EXAMPLE: JsonDict = {
-    "id": 100001,
-    "label": "orders",
-    "type": "g1-nano-1",
-    "engine": "mysql",
-    "version": "8.0.30",
-    "region": "us-lake",
-    "status": "active",
-    "encrypted": False,
-    "allow_list": ["192.0.2.1/32"],
-    "cluster_size": 1,
-    "hosts": {"primary": "database-100001.us-lake.db.roost.internal", "secondary": None},
-    "created": "2030-01-31T12:00:00",
-    "updated": "2030-01-31T12:00:05",
-    "updates": {
-        "frequency": "weekly",
-        "duration": 3,
-        "hour_of_day": 0,
-        "day_of_week": 1,
-        "week_of_month": None,
-    },
-}
-
-
-@example({**_EXAMPLE, "instance_uri": "/v4/databases/mysql/instances/100001"})
 class AnyDatabaseRow(DatabaseRow):
     """A database of any engine."""
 
@@ -218,18 +166,6 @@ class AnyDatabaseRow(DatabaseRow):
     """The path of its whole record."""
 
 
-@example(
-    {
-        **_EXAMPLE,
-        "ssl_connection": True,
-        "replication_type": "none",
-        "port": 3306,
-        "total_disk_size_gb": 25,
-        "used_disk_size_gb": 1,
-        "fork": None,
-        "oldest_restore_time": "2030-02-01T00:00:12",
-    }
-)
 class MysqlDatabaseRow(DatabaseRow):
     """A MySQL database; sizes in GB."""
 
@@ -250,7 +186,6 @@ class MysqlDatabaseRow(DatabaseRow):
     is good for one."""
 
 
-@example({"username": "roostadmin", "password": "4Yk0dSuT9mW2qLhAb7Xz31Vc"})
 class CredentialsRow(TypedDict):
     """The admin user of a database."""
 
@@ -260,7 +195,6 @@ class CredentialsRow(TypedDict):
     """The password."""
 
 
-@example({"ca_certificate": "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"})
 class SslRow(TypedDict):
     """How clients know the servers of a database."""
 
@@ -268,16 +202,6 @@ class SslRow(TypedDict):
     """The certificate of the authority that signed theirs: PEM in base64."""
 
 
-@example(
-    {
-        "id": 100001,
-        "label": "before_sale",
-        "type": "snapshot",
-        "created": "2030-01-31T12:00:00",
-        "verified": "2030-01-31T12:10:03",
-        "restorable": True,
-    }
-)
 class DatabaseBackupRow(TypedDict):
     """A backup of a database."""
 

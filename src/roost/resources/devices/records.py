@@ -2,19 +2,9 @@
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, Timestamp, example
+from roost.core.formats import Created, Id, Timestamp
 
 
-@example(
-    {
-        "id": 100001,
-        "created": "2030-01-31T12:00:00",
-        "expiry": "2030-03-02T12:00:00",
-        "user_agent": "Mozilla/5.0 (X11; Linux x86_64)",
-        "last_authenticated": "2030-01-31T12:00:00",
-        "last_remote_addr": "198.51.100.7",
-    },
-)
 class TrustedDeviceRow(TypedDict):
     """A browser that logs in without a second factor for a while."""
 

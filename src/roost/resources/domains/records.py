@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Filtered, Folded, Grouping, Id, TagLabels, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Grouping, Id, TagLabels, Updated
 
 DomainType = Literal["master", "slave"]
 DomainStatus = Literal["disabled", "active"]
@@ -12,28 +12,6 @@ RecordType = Literal["A", "AAAA", "NS", "MX", "CNAME", "TXT", "SRV", "PTR", "CAA
 CaaTag = Literal["issue", "issuewild", "iodef"]
 
 
-@example(
-    {
-        "id": 100001,
-        "type": "master",
-        "domain": "example.com",
-        "group": "",
-        "status": "active",
-        "description": "",
-        "soa_email": "admin@example.com",
-        "retry_sec": 0,
-        "master_ips": [],
-        "axfr_ips": [],
-        "expire_sec": 0,
-        "refresh_sec": 0,
-        "ttl_sec": 300,
-        "tags": ["production"],
-        "dnssec": False,
-        "errors": "",
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:00",
-    },
-)
 class DomainRow(TypedDict):
     """A zone. Times in seconds; 0 is the default."""
 
@@ -70,23 +48,6 @@ class DomainRow(TypedDict):
     updated: Updated
 
 
-@example(
-    {
-        "id": 100001,
-        "type": "A",
-        "name": "www",
-        "target": "192.0.2.10",
-        "priority": 0,
-        "weight": 0,
-        "port": 0,
-        "service": None,
-        "protocol": None,
-        "ttl_sec": 300,
-        "tag": None,
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:00",
-    },
-)
 class RecordRow(TypedDict):
     """One resource record of a zone. ttl_sec in seconds; 0 is the domain's."""
 
@@ -115,17 +76,6 @@ class RecordRow(TypedDict):
     updated: Updated
 
 
-@example(
-    {
-        "zone_file": [
-            "; example.com [100001]",
-            "$TTL 300",
-            "@ IN SOA ns1.example.net. admin.example.com. 1896091200 14400 14400 1209600 300",
-            "@ IN NS ns1.example.net.",
-            "www 300 IN A 192.0.2.10",
-        ]
-    },
-)
 class ZoneFileRow(TypedDict):
     """A zone as lines of a zone file (RFC 1035, 5)."""
 
@@ -148,23 +98,6 @@ class DsRow(TypedDict):
     """The public key as its record has it."""
 
 
-@example(
-    {
-        "dnssec": True,
-        "ds_records": [
-            {
-                "key_tag": 20326,
-                "algorithm": 13,
-                "digest_type": 2,
-                "digest": "e06d44b80b8f1d39a95c0b0d7c65d08458e880409bbc683457104237c7f8ec8d",
-                "dnskey": (
-                    "257 3 13 mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+"
-                    "KkxLbxILfDLUT0rAK9iUzy1L53eKGQ=="
-                ),
-            }
-        ],
-    },
-)
 class DnssecRow(TypedDict):
     """Whether a zone is signed, and what its registrar must be told."""
 

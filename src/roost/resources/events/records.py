@@ -5,29 +5,11 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.core.entities.records import Entity
-from roost.core.formats import Created, Filtered, Id, example
+from roost.core.formats import Created, Filtered, Id
 
 EventStatus = Literal["scheduled", "started", "finished", "failed", "notification"]
 
 
-@example(
-    {
-        "id": 100012,
-        "action": "volume_create",
-        "created": "2030-01-31T12:00:00",
-        "duration": 5.2,
-        "entity": {"id": 100001, "label": "data", "type": "volume", "url": "/v4/volumes/100001"},
-        "secondary_entity": None,
-        "percent_complete": 100,
-        "rate": None,
-        "read": False,
-        "seen": False,
-        "status": "finished",
-        "time_remaining": None,
-        "username": "ada",
-        "message": "",
-    },
-)
 class EventRow(TypedDict):
     """One change of something in the account, and how far it got.
 

@@ -4,21 +4,9 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import example
 from roost.core.identity import TokenKind, UserType
 
 
-@example(
-    {
-        "method": "DELETE",
-        "path": "/v4/volumes/100001",
-        "operation": "delete_volume",
-        "allowed": False,
-        "missing_scopes": ["volumes:read_write"],
-        "missing_grant": "read_write on volume 100001",
-        "closed_to": None,
-    },
-)
 class ExplanationRow(TypedDict):
     """Whether the caller's token and user may do something, and what they lack if not."""
 

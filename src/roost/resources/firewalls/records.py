@@ -3,28 +3,12 @@
 from typing import Literal, NotRequired
 
 from pydantic import TypeAdapter
-from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
 from roost.core.entities.records import Entity
-from roost.core.formats import Created, Filtered, Folded, Id, TagLabels, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, TagLabels, Updated
 from roost.resources.firewalls.engine import Action, Rule, RuleSet, TransportProtocol
 from roost.resources.firewalls.rules import parse_ports
-
-_RULES_EXAMPLE: JsonDict = {
-    "inbound": [
-        {
-            "protocol": "TCP",
-            "ports": "80, 443",
-            "addresses": {"ipv4": ["0.0.0.0/0"], "ipv6": ["::/0"]},
-            "action": "ACCEPT",
-            "label": "web",
-        }
-    ],
-    "inbound_policy": "DROP",
-    "outbound": [],
-    "outbound_policy": "ACCEPT",
-}
 
 FirewallStatus = Literal["enabled", "disabled", "deleted"]
 
@@ -55,7 +39,6 @@ class RuleRow(TypedDict):
     """What the rule is for."""
 
 
-@example(_RULES_EXAMPLE)
 class RulesRow(TypedDict):
     """What passes: the first rule that matches decides, or else the policy."""
 
@@ -69,7 +52,6 @@ class RulesRow(TypedDict):
     """For connections from the instances that no rule matches."""
 
 
-@example({**_RULES_EXAMPLE, "version": 1, "fingerprint": "9c1d54ab"})
 class ShownRulesRow(RulesRow):
     """The rules, and which ones they are."""
 
@@ -79,25 +61,6 @@ class ShownRulesRow(RulesRow):
     """The same for the same rules, and another for others (an extension)."""
 
 
-@example(
-    {
-        "id": 100001,
-        "label": "web-servers",
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:05",
-        "status": "enabled",
-        "rules": {**_RULES_EXAMPLE, "version": 1, "fingerprint": "9c1d54ab"},
-        "tags": ["production"],
-        "entities": [
-            {
-                "label": "web-1",
-                "id": 100001,
-                "type": "compute",
-                "url": "/v4/compute/instances/100001",
-            }
-        ],
-    },
-)
 class FirewallRow(TypedDict):
     """A firewall. What is behind it are its devices."""
 
@@ -115,19 +78,6 @@ class FirewallRow(TypedDict):
     """The services that are behind it (an extension), in the order in which they came."""
 
 
-@example(
-    {
-        "id": 100007,
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:00",
-        "entity": {
-            "label": "web-1",
-            "id": 100001,
-            "type": "compute",
-            "url": "/v4/compute/instances/100001",
-        },
-    },
-)
 class FirewallDeviceRow(TypedDict):
     """That a service is behind a firewall."""
 

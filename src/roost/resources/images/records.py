@@ -4,30 +4,11 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Filtered, Folded, Sought, Timestamp, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Sought, Timestamp, Updated
 
 ImageStatus = Literal["creating", "pending_upload", "available"]
 
 
-@example(
-    {
-        "id": "roost/debian12",
-        "label": "Debian 12",
-        "description": "",
-        "created": "2029-06-14T16:00:00",
-        "updated": "2029-06-14T16:00:00",
-        "created_by": "roost",
-        "deprecated": False,
-        "is_public": True,
-        "size": 2200,
-        "type": "manual",
-        "expiry": None,
-        "eol": "2032-06-10T16:00:00",
-        "vendor": "Debian",
-        "status": "available",
-        "capabilities": ["cloud-init"],
-    },
-)
 class ImageRow(TypedDict):
     """What the first disk of an instance is copied from."""
 
@@ -62,28 +43,6 @@ class ImageRow(TypedDict):
     """`cloud-init` when it takes user data."""
 
 
-@example(
-    {
-        "upload_to": "https://cloud.example.com/image-uploads/Zk1xWQ7l0eRkq3cV",
-        "image": {
-            "id": "private/100001",
-            "label": "built here",
-            "description": "",
-            "created": "2029-06-14T16:00:00",
-            "updated": "2029-06-14T16:00:00",
-            "created_by": "somebody",
-            "deprecated": False,
-            "is_public": False,
-            "size": 0,
-            "type": "manual",
-            "expiry": None,
-            "eol": None,
-            "vendor": None,
-            "status": "pending_upload",
-            "capabilities": [],
-        },
-    },
-)
 class ImageUpload(TypedDict):
     """An image that waits for its data."""
 

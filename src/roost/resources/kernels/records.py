@@ -4,21 +4,9 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Filtered, Folded, Timestamp, example
+from roost.core.formats import Filtered, Folded, Timestamp
 
 
-@example(
-    {
-        "id": "roost/latest-64bit",
-        "label": "Latest 64 bit (6.12.10-x86_64)",
-        "version": "6.12.10",
-        "kvm": True,
-        "architecture": "x86_64",
-        "pvops": True,
-        "deprecated": False,
-        "built": "2029-01-20T16:00:00",
-    },
-)
 class KernelRow(TypedDict):
     """A kernel that a config can name."""
 

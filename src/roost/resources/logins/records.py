@@ -4,21 +4,11 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Id, Timestamp, example
+from roost.core.formats import Id, Timestamp
 
 LoginStatus = Literal["successful", "failed"]
 
 
-@example(
-    {
-        "id": 100001,
-        "datetime": "2030-01-31T12:00:00",
-        "ip": "198.51.100.7",
-        "username": "ada",
-        "status": "successful",
-        "restricted": False,
-    },
-)
 class LoginRow(TypedDict):
     """Somebody came in as a user."""
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Filtered, Timestamp, UriReference, example
+from roost.core.formats import Filtered, Timestamp, UriReference
 
 MaintenanceType = Literal["reboot", "cold_migration", "live_migration"]
 MaintenanceStatus = Literal["pending", "started", "completed", "canceled"]
@@ -23,20 +23,6 @@ class MaintainedEntity(TypedDict):
     """The path that shows it."""
 
 
-@example(
-    {
-        "type": "reboot",
-        "status": "pending",
-        "reason": "The host gets a new kernel.",
-        "when": "2030-02-02T02:00:00",
-        "entity": {
-            "label": "web-1",
-            "id": 100001,
-            "type": "compute",
-            "url": "/v4/compute/instances/100001",
-        },
-    },
-)
 class MaintenanceRow(TypedDict):
     """What is done to an instance, and when (UTC)."""
 

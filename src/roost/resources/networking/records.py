@@ -5,7 +5,6 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 from typing_extensions import TypedDict
 
-from roost.core.formats import example
 from roost.resources.compute.records import VpcAddressRow
 from roost.resources.reverse_dns.records import AddressRow
 
@@ -28,7 +27,6 @@ class Ipv4OfInstance(TypedDict):
 _TARGET = "2001:db8:101:0:5000:ff:fe01:86a1"
 
 
-@example({"range": "2001:db8:1101::", "prefix": 64, "region": "us-lake", "route_target": _TARGET})
 class RangeRow(TypedDict):
     """A range of IPv6 addresses."""
 
@@ -42,7 +40,6 @@ class RangeRow(TypedDict):
     """The address that it is routed to."""
 
 
-@example({"range": "2001:db8:101::", "prefix": 64, "region": "us-lake", "route_target": None})
 class PoolRow(TypedDict):
     """A network in which a region's guests give themselves addresses."""
 
@@ -56,15 +53,6 @@ class PoolRow(TypedDict):
     """Null: it is routed to the region."""
 
 
-@example(
-    {
-        "range": "2001:db8:1101::",
-        "prefix": 64,
-        "region": "us-lake",
-        "is_bgp": False,
-        "computes": [100001],
-    },
-)
 class ViewedRangeRow(TypedDict):
     """A range, and who uses it."""
 
@@ -80,7 +68,6 @@ class ViewedRangeRow(TypedDict):
     """The instance to which it is routed, and those with which it is shared."""
 
 
-@example({"range": "2001:db8:1101::/64", "route_target": _TARGET})
 class CreatedRangeRow(TypedDict):
     """A range that was created."""
 
@@ -129,16 +116,6 @@ _SLAAC: dict[str, JsonValue] = {
 }
 
 
-@example(
-    {
-        "ipv4": {"public": [_PUBLIC], "private": [], "shared": [], "reserved": [], "vpc": []},
-        "ipv6": {
-            "slaac": _SLAAC,
-            "link_local": {**_SLAAC, "address": "fe80::5000:ff:fe01:86a1", "public": False},
-            "global": [],
-        },
-    },
-)
 class AddressesRow(TypedDict):
     """All addresses of an instance."""
 

@@ -4,22 +4,11 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Filtered, Folded, Uri, UriReference, example
+from roost.core.formats import Filtered, Folded, Uri, UriReference
 
 ClientStatus = Literal["active", "disabled", "suspended"]
 
 
-@example(
-    {
-        "id": "5f1c8e0b7a2d4c6e9f10",
-        "redirect_uri": "https://status.example.com/signed-in",
-        "label": "Status page",
-        "status": "active",
-        "secret": "<REDACTED>",
-        "thumbnail_url": None,
-        "public": False,
-    },
-)
 class OAuthClientRow(TypedDict):
     """An application that may ask users for access to their account.
 

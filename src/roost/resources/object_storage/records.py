@@ -4,22 +4,13 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Filtered, Id, Timestamp, Uri, example
+from roost.core.formats import Created, Filtered, Id, Timestamp, Uri
 
 Acl = Literal["private", "public-read", "authenticated-read", "public-read-write"]
 ShownAcl = Literal["private", "public-read", "authenticated-read", "public-read-write", "custom"]
 Permissions = Literal["read_write", "read_only"]
 
 
-@example(
-    {
-        "id": "us-lake-1",
-        "domain": "us-lake-1.objects.example.com",
-        "status": "available",
-        "region": "us-lake",
-        "static_site_domain": "website-us-lake-1.objects.example.com",
-    }
-)
 class ClusterRow(TypedDict):
     """Where buckets can be."""
 
@@ -35,16 +26,6 @@ class ClusterRow(TypedDict):
     """Below which buckets would be web sites."""
 
 
-@example(
-    {
-        "cluster": "us-lake-1",
-        "created": "2030-01-31T12:00:00",
-        "hostname": "photos.us-lake-1.objects.example.com",
-        "label": "photos",
-        "objects": 3,
-        "size": 4096,
-    }
-)
 class BucketRow(TypedDict):
     """A bucket, which any S3 client can use."""
 
@@ -61,14 +42,6 @@ class BucketRow(TypedDict):
     """Bytes of these objects."""
 
 
-@example(
-    {
-        "acl": "public-read",
-        "acl_xml": "<AccessControlPolicy>...</AccessControlPolicy>",
-        "cors_enabled": True,
-        "cors_xml": "<CORSConfiguration>...</CORSConfiguration>",
-    }
-)
 class AccessRow(TypedDict):
     """Who may use a bucket."""
 
@@ -82,9 +55,6 @@ class AccessRow(TypedDict):
     """The same as S3 has it."""
 
 
-@example(
-    {"acl": "public-read", "acl_xml": "<AccessControlPolicy>...</AccessControlPolicy>"},
-)
 class ObjectAclRow(TypedDict):
     """Who may use an object."""
 
@@ -109,21 +79,6 @@ class ObjectRow(TypedDict):
     """Bytes; null for a common beginning."""
 
 
-@example(
-    {
-        "data": [
-            {
-                "name": "cat.jpg",
-                "etag": "5d41402abc4b2a76b9719d911017c592",
-                "last_modified": "2030-01-31T12:00:00",
-                "owner": "a41b2a90-5c07-4f3c-8d9b-9a3b6f1f7c11",
-                "size": 4096,
-            }
-        ],
-        "next_marker": None,
-        "is_truncated": False,
-    }
-)
 class ObjectListRow(TypedDict):
     """Some objects of a bucket, in the order of their names."""
 
@@ -135,7 +90,6 @@ class ObjectListRow(TypedDict):
     """Whether there is a next page."""
 
 
-@example({"url": "https://us-lake-1.objects.example.com/photos/cat.jpg?X-Amz-Signature=..."})
 class ObjectUrlRow(TypedDict):
     """A pre-signed URL."""
 
@@ -154,18 +108,6 @@ class BucketAccessRow(TypedDict):
     """Whether it may write too."""
 
 
-@example(
-    {
-        "id": 100001,
-        "label": "backups",
-        "access_key": "KVAKUTGBA4WTR2NSJQ81",
-        "secret_key": "[REDACTED]",
-        "limited": True,
-        "bucket_access": [
-            {"cluster": "us-lake-1", "bucket_name": "photos", "permissions": "read_only"}
-        ],
-    }
-)
 class KeyRow(TypedDict):
     """A key for S3 clients."""
 
@@ -182,7 +124,6 @@ class KeyRow(TypedDict):
     """What a limited key may use; null: all buckets of the account."""
 
 
-@example({"used": 1073741824})
 class ObjectTransferRow(TypedDict):
     """What the account has sent out of object storage."""
 
@@ -190,7 +131,6 @@ class ObjectTransferRow(TypedDict):
     """Bytes of this month."""
 
 
-@example({"ssl": True})
 class BucketSslRow(TypedDict):
     """Whether there is a certificate."""
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, Timestamp, example
+from roost.core.formats import Created, Id, Timestamp
 
 
 class CardRow(TypedDict):
@@ -18,15 +18,6 @@ class CardRow(TypedDict):
     """The last month in which it can be used, as `MM/YYYY`."""
 
 
-@example(
-    {
-        "id": 100000,
-        "type": "credit_card",
-        "is_default": True,
-        "created": "2030-01-01T00:00:00",
-        "data": {"card_type": "Visa", "last_four": "4242", "expiry": "12/2035"},
-    },
-)
 class MethodRow(TypedDict):
     """Something that an account pays with."""
 
@@ -40,7 +31,6 @@ class MethodRow(TypedDict):
     """The card."""
 
 
-@example({"id": 100000, "date": "2030-02-03T00:00:00", "usd": 25.0})
 class PaymentRow(TypedDict):
     """What an account has paid, or is paying."""
 

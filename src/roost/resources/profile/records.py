@@ -5,7 +5,6 @@ from typing import Literal
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
-from roost.core.formats import example
 from roost.core.identity import UserType
 from roost.resources.profile.bodies import LishAuthMethod
 
@@ -27,24 +26,6 @@ class Referrals(TypedDict):
     """0."""
 
 
-@example(
-    {
-        "uid": 100001,
-        "username": "ada",
-        "email": "ada@example.com",
-        "verified_phone_number": None,
-        "timezone": "Europe/Berlin",
-        "email_notifications": True,
-        "referrals": {"code": "", "url": "", "total": 0, "completed": 0, "pending": 0, "credit": 0},
-        "ip_whitelist_enabled": False,
-        "lish_auth_method": "keys_only",
-        "authorized_keys": None,
-        "two_factor_auth": True,
-        "restricted": True,
-        "authentication_type": "password",
-        "user_type": "default",
-    },
-)
 class ProfileRow(TypedDict):
     """The user behind the token."""
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Filtered, example
+from roost.core.formats import Filtered
 
 
 class Resolvers(TypedDict):
@@ -16,17 +16,6 @@ class Resolvers(TypedDict):
     """IPv6 addresses, with commas between them."""
 
 
-@example(
-    {
-        "id": "us-lake",
-        "label": "Columbus, OH, USA",
-        "country": "us",
-        "capabilities": ["Computes", "Backups", "Block Storage"],
-        "status": "ok",
-        "site_type": "core",
-        "resolvers": {"ipv4": "192.0.2.5,192.0.2.6", "ipv6": "2001:db8:1::5,2001:db8:1::6"},
-    },
-)
 class RegionRow(TypedDict):
     """A place where things can be made."""
 
@@ -46,9 +35,6 @@ class RegionRow(TypedDict):
     """The DNS servers for its instances."""
 
 
-@example(
-    {"region": "us-lake", "plan": "g1-gpu-1", "available": True},
-)
 class AvailabilityRow(TypedDict):
     """Whether a region has a plan of limited supply left."""
 
@@ -60,13 +46,6 @@ class AvailabilityRow(TypedDict):
     """Whether one can be made there now."""
 
 
-@example(
-    {
-        "region": "us-lake",
-        "available": ["Block Storage", "Computes"],
-        "unavailable": ["Kubernetes", "NodeBalancers"],
-    },
-)
 class ServicesRow(TypedDict):
     """Which of four services the account can and can't use in a region.
 

@@ -4,8 +4,6 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import example
-
 
 class AddressNat(TypedDict):
     """The address inside a VPC that is reached by this one."""
@@ -18,20 +16,6 @@ class AddressNat(TypedDict):
     """The address inside it."""
 
 
-@example(
-    {
-        "address": "192.0.2.10",
-        "gateway": "192.0.2.1",
-        "subnet_mask": "255.255.255.0",
-        "prefix": 24,
-        "type": "ipv4",
-        "public": True,
-        "rdns": "www.example.com",
-        "compute_id": 100001,
-        "region": "us-lake",
-        "vpc_nat_1_1": None,
-    },
-)
 class AddressRow(TypedDict):
     """An address of an instance."""
 

@@ -2,8 +2,6 @@
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import example
-
 
 class Question(TypedDict):
     """`response` is the user's own answer; null without one."""
@@ -16,13 +14,6 @@ class Question(TypedDict):
     """Your answer; null when you gave none."""
 
 
-@example(
-    {
-        "security_questions": [
-            {"id": 1, "question": "In what city were you born?", "response": "Gotham"}
-        ]
-    },
-)
 class QuestionsRow(TypedDict):
     """All security questions."""
 
@@ -41,17 +32,6 @@ class Answer(TypedDict):
     """The question's words."""
 
 
-@example(
-    {
-        "security_questions": [
-            {
-                "question_id": 1,
-                "response": "Gotham",
-                "security_question": "In what city were you born?",
-            }
-        ]
-    },
-)
 class AnswersRow(TypedDict):
     """The three answers."""
 

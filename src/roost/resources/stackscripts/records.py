@@ -4,7 +4,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Filtered, Folded, Id, Sought, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, Sought, Updated
 
 
 class UserDefinedField(TypedDict):
@@ -24,27 +24,6 @@ class UserDefinedField(TypedDict):
     """What may be chosen from, with commas; an answer is some of them, with commas."""
 
 
-@example(
-    {
-        "id": 100001,
-        "username": "ada",
-        "user_gravatar_id": "a445b305abda30ebc766bc7fda037c37",
-        "label": "a-web-server",
-        "description": "nginx with one site",
-        "images": ["roost/debian12"],
-        "deployments_total": 0,
-        "deployments_active": 0,
-        "is_public": False,
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:00",
-        "rev_note": "first",
-        "script": '#!/bin/sh\n# <UDF name="site" label="Name of the site"/>\nnginx\n',
-        "user_defined_fields": [{"name": "site", "label": "Name of the site"}],
-        "mine": True,
-        "ordinal": 0,
-        "logo_url": "",
-    },
-)
 class StackScriptRow(TypedDict):
     """A script that sets up an instance at its first boot."""
 

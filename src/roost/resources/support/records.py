@@ -5,34 +5,12 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.core.entities.records import Entity
-from roost.core.formats import Created, Filtered, Id, Sought, Timestamp, example
+from roost.core.formats import Created, Filtered, Id, Sought, Timestamp
 
 TicketStatus = Literal["new", "open", "closed"]
 TicketKind = Literal["support", "important", "abuse"]
 
 
-@example(
-    {
-        "id": 100001,
-        "attachments": ["screenshot.png"],
-        "closed": None,
-        "closable": True,
-        "description": "Since this morning nothing answers.",
-        "entity": {
-            "id": 100001,
-            "label": "web-1",
-            "type": "compute",
-            "url": "/v4/compute/instances/100001",
-        },
-        "gravatar_id": "9e26471d35a78862c17e467d87cddedf",
-        "opened": "2030-01-31T12:00:00",
-        "opened_by": "ada",
-        "status": "open",
-        "summary": "No connection",
-        "updated": "2030-01-31T12:30:00",
-        "updated_by": "support",
-    },
-)
 class TicketRow(TypedDict):
     """What a user asked of support, or support of an account.
 
@@ -68,18 +46,6 @@ class TicketRow(TypedDict):
     """Who did that; null until something has happened."""
 
 
-@example(
-    {
-        "id": 100002,
-        "created": "2030-01-31T12:30:00",
-        "created_by": "support",
-        "description": "We look into it.",
-        "friendly_name": "support",
-        "from_compute": True,
-        "from_staff": True,
-        "gravatar_id": "9e26471d35a78862c17e467d87cddedf",
-    },
-)
 class TicketReplyRow(TypedDict):
     """One answer; `from_compute` and `from_staff` are both true when staff wrote it."""
 

@@ -2,19 +2,9 @@
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Folded, Id, Timestamp, example
+from roost.core.formats import Created, Folded, Id, Timestamp
 
 
-@example(
-    {
-        "id": 100001,
-        "scopes": "volumes:read_write events:read_only",
-        "created": "2030-01-31T12:00:00",
-        "label": "ci",
-        "token": "5f1c8e0b7a2d4c6e",
-        "expiry": None,
-    },
-)
 class PersonalTokenRow(TypedDict):
     """`token` is the whole token in the answer that creates it, then its first 16 characters."""
 

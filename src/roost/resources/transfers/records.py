@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Filtered, Timestamp, Updated, Uuid, example
+from roost.core.formats import Created, Filtered, Timestamp, Updated, Uuid
 
 TransferStatus = Literal["accepted", "canceled", "completed", "failed", "pending", "stale"]
 
@@ -16,17 +16,6 @@ class TransferEntities(TypedDict):
     """Ids of compute instances."""
 
 
-@example(
-    {
-        "token": "123E4567-E89B-12D3-A456-426614174000",
-        "status": "pending",
-        "created": "2030-01-01T12:00:00",
-        "updated": "2030-01-01T12:00:00",
-        "is_sender": True,
-        "expiry": "2030-01-02T12:00:00",
-        "entities": {"computes": [100001]},
-    },
-)
 class TransferRow(TypedDict):
     """An offer of compute instances to another account."""
 

@@ -2,17 +2,9 @@
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Timestamp, Uri, example
+from roost.core.formats import Timestamp, Uri
 
 
-@example(
-    {
-        "secret": "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
-        "expiry": "2030-01-31T13:00:00",
-        "otpauth_uri": "otpauth://totp/Roost:ada?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Roost",
-        "qr": "data:image/svg+xml;base64,PHN2Zy8+",
-    },
-)
 class TfaSecretRow(TypedDict):
     """A secret that waits for confirmation; `otpauth_uri` and `qr` are Roost's own."""
 
@@ -26,9 +18,6 @@ class TfaSecretRow(TypedDict):
     """The same as a picture: a `data:` address of an SVG."""
 
 
-@example(
-    {"scratch": "KJ7Q2M4T6VX3"},
-)
 class TfaScratchRow(TypedDict):
     """A code for once, shown once, for whoever lost the authenticator."""
 

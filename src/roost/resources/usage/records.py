@@ -5,8 +5,6 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from roost.core.formats import example
-
 Series = list[tuple[int, float]]
 """Pairs of a time, in milliseconds since 1970 (UTC), and the mean from then on."""
 
@@ -38,25 +36,6 @@ class FamilySeries(_Ways):
     """To private addresses."""
 
 
-@example(
-    {
-        "title": "web-1 - day (5 min avg)",
-        "cpu": [[1893456000000, 12.5]],
-        "io": {"io": [[1893456000000, 3.2]], "swap": [[1893456000000, 0]]},
-        "netv4": {
-            "in": [[1893456000000, 20000]],
-            "out": [[1893456000000, 72000]],
-            "private_in": [[1893456000000, 0]],
-            "private_out": [[1893456000000, 0]],
-        },
-        "netv6": {
-            "in": [[1893456000000, 4000]],
-            "out": [[1893456000000, 16000]],
-            "private_in": [[1893456000000, 0]],
-            "private_out": [[1893456000000, 0]],
-        },
-    }
-)
 class StatsRow(TypedDict):
     """What an instance used, as series to be drawn."""
 
@@ -72,7 +51,6 @@ class StatsRow(TypedDict):
     """Of IPv6, which has no private addresses here."""
 
 
-@example({"used": 22956600198, "quota": 2000, "billable": 0})
 class InstanceTransferRow(TypedDict):
     """What an instance sent out this month."""
 
@@ -84,7 +62,6 @@ class InstanceTransferRow(TypedDict):
     """GB beyond its plan that the account's pool has no room for."""
 
 
-@example({"bytes_in": 30471077120, "bytes_out": 22956600198, "bytes_total": 53427677318})
 class MonthTransferRow(TypedDict):
     """An instance's traffic with public addresses in a month; bytes."""
 
@@ -109,7 +86,6 @@ class RegionTransfer(TypedDict):
     """GB used."""
 
 
-@example({"billable": 0, "quota": 2000, "used": 37, "region_transfers": []})
 class AccountTransferRow(TypedDict):
     """The pool of outbound transfer; GB of this month."""
 

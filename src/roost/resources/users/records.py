@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from roost.core.formats import Folded, Timestamp, example
+from roost.core.formats import Folded, Timestamp
 from roost.core.grant_queries import Permission
 from roost.core.identity import UserType
 
@@ -19,19 +19,6 @@ class LastLogin(TypedDict):
     """Whether it succeeded."""
 
 
-@example(
-    {
-        "username": "ada",
-        "email": "ada@example.com",
-        "restricted": True,
-        "ssh_keys": ["laptop"],
-        "tfa_enabled": True,
-        "verified_phone_number": None,
-        "password_created": "2030-01-01T08:00:00",
-        "last_login": {"login_datetime": "2030-01-31T12:00:00", "status": "successful"},
-        "user_type": "default",
-    },
-)
 class UserRow(TypedDict):
     """Somebody who uses the account; ssh_keys are labels."""
 
@@ -107,36 +94,6 @@ _Global = TypedDict(
 )
 
 
-@example(
-    {
-        "global": {
-            "account_access": "read_only",
-            "add_computes": True,
-            "add_longview": False,
-            "add_domains": False,
-            "add_stackscripts": False,
-            "add_nodebalancers": False,
-            "add_images": False,
-            "add_volumes": False,
-            "add_firewalls": False,
-            "add_databases": False,
-            "add_vpcs": False,
-            "longview_subscription": False,
-            "cancel_account": False,
-            "child_account_access": None,
-        },
-        "compute": [{"id": 100001, "label": "web-1", "permissions": "read_write"}],
-        "database": [],
-        "domain": [],
-        "firewall": [],
-        "image": [],
-        "longview": [],
-        "nodebalancer": [],
-        "stackscript": [],
-        "volume": [{"id": 100001, "label": "data", "permissions": None}],
-        "vpc": [],
-    },
-)
 class GrantsRow(_Global):
     """Grants of a restricted user, with every entity of the account."""
 

@@ -2,17 +2,9 @@
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Filtered, Folded, example
+from roost.core.formats import Created, Filtered, Folded
 
 
-@example(
-    {
-        "label": "back-office",
-        "region": "us-lake",
-        "computes": [100001, 100002],
-        "created": "2030-01-31T12:00:00",
-    },
-)
 class VlanRow(TypedDict):
     """A VLAN. It is made with the first interface to it, and goes with the last one."""
 

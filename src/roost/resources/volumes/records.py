@@ -4,27 +4,11 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Filtered, Folded, Id, Sought, TagLabels, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, Sought, TagLabels, Updated
 
 VolumeStatus = Literal["creating", "active", "resizing"]
 
 
-@example(
-    {
-        "id": 100001,
-        "label": "data",
-        "filesystem_path": "/dev/disk/by-id/scsi-0Roost_Volume_data",
-        "status": "active",
-        "size": 20,
-        "region": "us-lake",
-        "compute_id": 100001,
-        "compute_label": "web-1",
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:05",
-        "tags": ["production"],
-        "hardware_type": "nvme",
-    },
-)
 class VolumeRow(TypedDict):
     """Block storage that can be attached to a compute instance; size in GiB."""
 

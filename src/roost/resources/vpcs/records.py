@@ -3,7 +3,7 @@
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Filtered, Folded, Id, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, Updated
 
 
 class SubnetInterface(TypedDict):
@@ -34,7 +34,6 @@ _SUBNET: dict[str, JsonValue] = {
 }
 
 
-@example(_SUBNET)
 class SubnetRow(TypedDict):
     """A subnet of a VPC."""
 
@@ -49,17 +48,6 @@ class SubnetRow(TypedDict):
     updated: Filtered[Updated]
 
 
-@example(
-    {
-        "id": 100001,
-        "label": "shop",
-        "description": "the web shop",
-        "region": "us-lake",
-        "subnets": [_SUBNET],
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:00",
-    }
-)
 class VpcRow(TypedDict):
     """A VPC."""
 

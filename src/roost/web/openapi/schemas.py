@@ -11,6 +11,7 @@ from roost.core.billing.price_changes import DryRunRow
 from roost.errors import ErrorBody
 from roost.web.bodies import Body, or_null
 from roost.web.openapi.docstrings import field_texts, paragraphs
+from roost.web.openapi.examples import recorded
 from roost.web.registry import Binary, Endpoint, Returns
 from roost.web.reply import Warned
 
@@ -41,6 +42,9 @@ def build_schemas(endpoints: Iterable[Endpoint]) -> dict[str, dict[str, object]]
         if clash:
             raise ValueError(f"two components have the names {sorted(clash)}")
         schemas.update(definitions)
+    for name, example in recorded().items():
+        if name in schemas:
+            schemas[name]["examples"] = [example]
     for endpoint in endpoints:
         _mark_filterable(endpoint, schemas)
     return schemas

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Base64Bytes, BaseModel, TypeAdapter
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, Timestamp, Updated, example
+from roost.core.formats import Created, Id, Timestamp, Updated
 from roost.resources.compute.disk_engine import Filesystem
 from roost.resources.compute.disks.queries import DiskFacts, NewDisk
 
@@ -33,21 +33,6 @@ class BackupDiskRow(TypedDict):
     """The label of the disk when the backup was made."""
 
 
-@example(
-    {
-        "id": 100007,
-        "type": "snapshot",
-        "status": "successful",
-        "available": True,
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:01:40",
-        "finished": "2030-01-31T12:01:40",
-        "label": "before-the-upgrade",
-        "configs": ["My Debian 12 Disk Profile"],
-        "disks": [{"size": 25088, "filesystem": "ext4", "label": "Debian 12 Disk"}],
-        "region": "us-lake",
-    },
-)
 class BackupRow(TypedDict):
     """Copies of an instance's disks as of one moment; `configs` are labels."""
 
@@ -81,41 +66,6 @@ class SnapshotsRow(TypedDict):
     """The one that is being taken; null when none is."""
 
 
-@example(
-    {
-        "automatic": [
-            {
-                "id": 100006,
-                "type": "auto",
-                "status": "successful",
-                "available": True,
-                "created": "2030-01-31T02:10:00",
-                "updated": "2030-01-31T02:11:30",
-                "finished": "2030-01-31T02:11:30",
-                "label": None,
-                "configs": ["My Debian 12 Disk Profile"],
-                "disks": [{"size": 25088, "filesystem": "ext4", "label": "Debian 12 Disk"}],
-                "region": "us-lake",
-            }
-        ],
-        "snapshot": {
-            "current": {
-                "id": 100007,
-                "type": "snapshot",
-                "status": "successful",
-                "available": True,
-                "created": "2030-01-31T12:00:00",
-                "updated": "2030-01-31T12:01:40",
-                "finished": "2030-01-31T12:01:40",
-                "label": "before-the-upgrade",
-                "configs": ["My Debian 12 Disk Profile"],
-                "disks": [{"size": 25088, "filesystem": "ext4", "label": "Debian 12 Disk"}],
-                "region": "us-lake",
-            },
-            "in_progress": None,
-        },
-    },
-)
 class BackupsRow(TypedDict):
     """All backups of an instance."""
 

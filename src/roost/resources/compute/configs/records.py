@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Folded, Id, Updated, example
+from roost.core.formats import Created, Folded, Id, Updated
 from roost.resources.compute.interface_bodies import Purpose
 
 RunLevel = Literal["default", "single", "binbash"]
@@ -20,20 +20,6 @@ class InterfaceAddresses(TypedDict):
     """The public address that reaches it; null when none does."""
 
 
-@example(
-    {
-        "id": 100003,
-        "label": "back-office",
-        "ipam_address": "10.0.0.5/24",
-        "purpose": "vlan",
-        "active": True,
-        "primary": False,
-        "vpc_id": None,
-        "subnet_id": None,
-        "ipv4": None,
-        "ip_ranges": [],
-    },
-)
 class InterfaceRow(TypedDict):
     """A network interface of a config."""
 
@@ -104,52 +90,6 @@ class DevicesRow(TypedDict):
     """What the guest finds as /dev/sdh; null for nothing."""
 
 
-@example(
-    {
-        "id": 100002,
-        "label": "My Debian 12 Disk Profile",
-        "kernel": "roost/grub2",
-        "comments": "",
-        "memory_limit": 0,
-        "run_level": "default",
-        "virt_mode": "paravirt",
-        "interfaces": [
-            {
-                "id": 100003,
-                "label": "back-office",
-                "ipam_address": "10.0.0.5/24",
-                "purpose": "vlan",
-                "active": True,
-                "primary": False,
-                "vpc_id": None,
-                "subnet_id": None,
-                "ipv4": None,
-                "ip_ranges": [],
-            }
-        ],
-        "helpers": {
-            "updatedb_disabled": True,
-            "distro": True,
-            "modules_dep": True,
-            "network": True,
-            "devtmpfs_automount": True,
-        },
-        "devices": {
-            "sda": {"disk_id": 100001, "volume_id": None},
-            "sdb": {"disk_id": 100002, "volume_id": None},
-            "sdc": None,
-            "sdd": None,
-            "sde": None,
-            "sdf": None,
-            "sdg": None,
-            "sdh": None,
-        },
-        "root_device": "/dev/sda",
-        "initrd": None,
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:00",
-    },
-)
 class ConfigRow(TypedDict):
     """A configuration that an instance can boot with."""
 

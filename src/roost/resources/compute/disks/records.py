@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Filtered, Folded, Id, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, Updated
 from roost.resources.compute.disk_engine import Filesystem
 from roost.resources.compute.engine import FirstBootScript
 from roost.secrets import Box, hash_guest_password
@@ -14,17 +14,6 @@ from roost.threads import COMPUTING
 DiskStatus = Literal["ready", "not ready", "deleting"]
 
 
-@example(
-    {
-        "id": 100001,
-        "label": "Debian 12 Disk",
-        "status": "ready",
-        "size": 50688,
-        "filesystem": "ext4",
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:20",
-    },
-)
 class DiskRow(TypedDict):
     """A disk of an instance; `size` in MB."""
 

@@ -5,7 +5,6 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.core.entities.records import Entity
-from roost.core.formats import example
 from roost.resources.firewalls.engine import Action
 
 Direction = Literal["inbound", "outbound"]
@@ -41,57 +40,6 @@ class PacketStepRow(TypedDict):
     """The rule that decides; null for a policy, and where there are no rules."""
 
 
-@example(
-    {
-        "passes": False,
-        "reason": "Rule 1 of the inbound rules of firewall web-servers drops it.",
-        "steps": [
-            {
-                "stage": "source",
-                "passes": True,
-                "reason": "198.51.100.7 is of no instance of yours; what filters it is not told.",
-                "entity": None,
-                "rule": None,
-            },
-            {
-                "stage": "route",
-                "passes": True,
-                "reason": "192.0.2.10 is reached by the region's router.",
-                "entity": None,
-                "rule": None,
-            },
-            {
-                "stage": "destination",
-                "passes": True,
-                "reason": "Compute web-1 has 192.0.2.10 and is running.",
-                "entity": {
-                    "label": "web-1",
-                    "id": 100001,
-                    "type": "compute",
-                    "url": "/v4/compute/instances/100001",
-                },
-                "rule": None,
-            },
-            {
-                "stage": "inbound",
-                "passes": False,
-                "reason": "Rule 1 of the inbound rules of firewall web-servers drops it.",
-                "entity": {
-                    "label": "web-servers",
-                    "id": 100001,
-                    "type": "firewall",
-                    "url": "/v4/networking/firewalls/100001",
-                },
-                "rule": {
-                    "direction": "inbound",
-                    "position": 1,
-                    "label": "web",
-                    "action": "DROP",
-                },
-            },
-        ],
-    },
-)
 class PacketPathRow(TypedDict):
     """What becomes of a packet."""
 
