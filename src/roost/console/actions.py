@@ -97,9 +97,13 @@ async def perform(visit: Visit) -> Response:
         problems = {"confirm": f"Type {form.confirm}"}
         return show(visit, visit.page.template, 400, form=_with(form, problems=problems))
     raw = orjson.dumps(body) if form.endpoint.body is not None else b""
-    answer = await visit.api.call(form.endpoint, visit.params, body=raw, key=one(sent, "key"))
+    answer = await visit.api.call(
+        form.endpoint, visit.params, body=raw, key=one(sent, "key") or None
+    )
     if answer.ok:
         return _after(visit, form, answer)
+    if visit.request.headers.get("x-fragment") == "json":
+        return JSONResponse(answer.value, answer.status, headers=dict(SAFETY))
     return show(visit, visit.page.template, answer.status, form=await _refused(visit, form, answer))
 
 
@@ -180,10 +184,10 @@ def _fits(endpoint: Endpoint, visit: Visit) -> bool:
 
 async def _about(visit: Visit, endpoint: Endpoint) -> Json:
     """The record that the operation changes, where there is one."""
-    of = endpoint.of or visit.operations.home(endpoint)
-    if of is None or not _fits(of, visit) or not path_params(of.path):
-        of = visit.operations.home(endpoint) if endpoint.method == "PUT" else None
-    if of is None or not _fits(of, visit):
+    home = visit.operations.home(endpoint)
+    same = home is not None and home.path == endpoint.path
+    of = home if same else endpoint.of or home
+    if of is None or not _fits(of, visit) or not (same or path_params(of.path)):
         return {}
     return (await visit.api.call(of, visit.params)).record
 

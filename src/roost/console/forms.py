@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from roost.console.api import Json
 from roost.console.schemas import Schemas, properties, text_of, type_of
+from roost.console.words import words
 
 Kind = Literal[
     "text", "secret", "long", "number", "switch", "choice", "lines", "json", "group", "rows"
@@ -55,8 +56,7 @@ class Field:
 
     @property
     def title(self) -> str:
-        last = self.name.rpartition(".")[2].replace("_", " ")
-        return last[:1].upper() + last[1:]
+        return words(self.name.rpartition(".")[2].removesuffix("_id"))
 
     def at(self, number: int) -> Sequence["Field"]:
         """The fields of one row."""

@@ -42,7 +42,7 @@ class Listed:
     """What is wrong with it."""
 
 
-def listed(visit: Visit, answer: Answer) -> Listed:
+def listed(visit: Visit, answer: Answer, columns: Sequence[str] = ()) -> Listed:
     """What the table of the kit needs of a list."""
     endpoint, value = visit.operations.by_name[answer.operation], answer.record
     page = visit.operations.row_page(endpoint)
@@ -50,7 +50,7 @@ def listed(visit: Visit, answer: Answer) -> Listed:
     asked = visit.request.query_params
     problems = "; ".join(each["reason"] for each in answer.problems)
     return Listed(
-        columns=columns_of(visit.schemas, endpoint),
+        columns=columns_of(visit.schemas, endpoint, columns),
         rows=rows,
         page=_number(value.get("page"), 1),
         pages=_number(value.get("pages"), 1),

@@ -5,11 +5,12 @@ has no path of its own with a GET is done on the page above it.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from roost.console.api import Json, path_of
+from roost.console.words import words
 from roost.web.registry import Array, Endpoint, Page, Registry
 from roost.web.routing import Params, path_params, plain_path
 
@@ -37,11 +38,20 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 """The fields of a row that are parameters of a path, where they have other names."""
 
 
+STREAMS = frozenset({"stream_events"})
+"""Whose answers do not end."""
+
+
 @dataclass(frozen=True)
 class Operations:
     """All operations of a registry, as a tree of pages."""
 
     registry: Registry
+
+    @property
+    def _listed(self) -> Iterator[Endpoint]:
+        """But for the stream of events, which all pages follow."""
+        return (each for each in self.registry if each.name not in STREAMS)
 
     @cached_property
     def by_name(self) -> Mapping[str, Endpoint]:
@@ -50,7 +60,7 @@ class Operations:
     @cached_property
     def _pages(self) -> Mapping[str, Endpoint]:
         """What shows each path, with `{}` for parameters."""
-        return {shape(each): each for each in self.registry if each.method == "GET"}
+        return {shape(each): each for each in self._listed if each.method == "GET"}
 
     def home(self, endpoint: Endpoint) -> Endpoint | None:
         """The operation on whose page this one is; None for a page at the top."""
@@ -68,7 +78,7 @@ class Operations:
     def _below(self) -> Mapping[str, tuple[Endpoint, ...]]:
         below: dict[str, tuple[Endpoint, ...]] = {}
         handlers = set()
-        for each in self.registry:
+        for each in self._listed:
             if each.handler in handlers:
                 continue  # The same by another name.
             handlers.add(each.handler)
@@ -156,13 +166,23 @@ def short_of(endpoint: Endpoint) -> str:
     last = endpoint.path.rpartition("/")[2]
     if "{" in last or (endpoint.method == "POST" and endpoint.name.split("_")[0] in _MAKING):
         return {"PUT": "Edit", "DELETE": "Delete"}.get(endpoint.method, title_of(endpoint))
-    words = _SHORT.get(last) or last.replace("-", " ").capitalize()
+    text = _SHORT.get(last) or words(last)
     if endpoint.method in ("PUT", "DELETE"):
-        return f"{'Edit' if endpoint.method == 'PUT' else 'Delete'} {words.lower()}"
-    return words
+        return f"{'Edit' if endpoint.method == 'PUT' else 'Delete'} {text.lower()}"
+    return text
 
 
+_ARTICLES = frozenset({"a", "all", "an", "one", "the", "your"})
 _MAKING = frozenset({"add", "allocate", "create", "open", "take"})
+
+
+def subject_of(endpoint: Endpoint) -> str:
+    """What a page shows, without the verb of its operation and the article after it."""
+    rest = title_of(endpoint).split(" ")[1:]
+    while rest and rest[0] in _ARTICLES:
+        rest = rest[1:]
+    text = " ".join(rest) or title_of(endpoint)
+    return text[:1].upper() + text[1:]
 
 
 def title_of(endpoint: Endpoint) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from roost.console.operations import Operations
+from roost.console.operations import STREAMS, Operations, subject_of, title_of
 from roost.web.registry import Array, Endpoint
 from roost.web.registry import Page as Paged
 from roost.web.routing import Params, Router
@@ -34,6 +34,10 @@ class Page:
     """By their names in the template; without the first one there is no page."""
     form: str | None = None
     """The operation whose form it is."""
+    lead: str = ""
+    """What to know before one begins."""
+    columns: tuple[str, ...] = ()
+    """Of its list; those that fit where there are none."""
     bulk: tuple[str, ...] = ()
     """Operations without a body that can be done with several rows of its list at once."""
 
@@ -55,6 +59,12 @@ class Pages:
             for known in each.reads.values():
                 operations.by_name[known.operation]
 
+    def title(self, endpoint: Endpoint) -> str:
+        """Of the page of an operation, where that names no field."""
+        made = (page.title for page in self._pages if page.path == endpoint.path and not page.form)
+        title = next(made, "{")
+        return subject_of(endpoint) if "{" in title else title
+
     def operations_of_made(self) -> frozenset[str]:
         """What pages made by hand read, or have a form for."""
         read = {each.operation for page in self._pages for each in page.reads.values()}
@@ -70,7 +80,11 @@ class Pages:
             return None
         if form is None:
             endpoint = found.methods.get("GET")
-            return None if endpoint is None else (_of(endpoint), found.params)
+            return (
+                None
+                if endpoint is None or endpoint.name in STREAMS
+                else (_of(endpoint), found.params)
+            )
         endpoint = self.operations.by_name.get(form)
         if endpoint is None or found.methods.get(endpoint.method) is not endpoint:
             return None
@@ -80,11 +94,11 @@ class Pages:
 def _of(endpoint: Endpoint) -> Page:
     if isinstance(endpoint.returns, Paged | Array):
         read = Read(endpoint.name, listed=isinstance(endpoint.returns, Paged))
-        return Page(endpoint.path, endpoint.summary.rstrip("."), "list.html", {"list": read})
+        return Page(endpoint.path, subject_of(endpoint), "list.html", {"list": read})
     read = Read(endpoint.name)
-    return Page(endpoint.path, endpoint.summary.rstrip("."), "record.html", {"record": read})
+    return Page(endpoint.path, subject_of(endpoint), "record.html", {"record": read})
 
 
 def _form_of(endpoint: Endpoint) -> Page:
-    title = endpoint.summary.rstrip(".")
-    return Page(endpoint.path, title, "form.html", form=endpoint.name)
+    lead = endpoint.description.partition("\n\n")[0]
+    return Page(endpoint.path, title_of(endpoint), "form.html", form=endpoint.name, lead=lead)

@@ -16,6 +16,7 @@ from roost.console.listed import listed
 from roost.console.navigation import NAVIGATION
 from roost.console.operations import PREFIX, short_of, title_of, url_of
 from roost.console.visit import Action, Visit
+from roost.console.words import prose, words
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
 
@@ -96,11 +97,6 @@ def _cell(value: object) -> Markup | str:
     return str(value)
 
 
-def _words(name: str) -> str:
-    words = name.replace("_", " ")
-    return words[:1].upper() + words[1:]
-
-
 def _with_query(url: str, asked: Mapping[str, str], **values: object) -> str:
     """An address with what it was asked, and something else."""
     query = {**asked, **{key: str(value) for key, value in values.items()}}
@@ -130,7 +126,12 @@ _templates = Environment(
     lstrip_blocks=True,
 )
 _templates.filters.update(
-    cell=_cell, words=_words, dollars=_dollars, size=_size, quoted=lambda text: quote(text, safe="")
+    cell=_cell,
+    prose=prose,
+    words=words,
+    dollars=_dollars,
+    size=_size,
+    quoted=lambda text: quote(text, safe=""),
 )
 _templates.globals.update(
     cast(

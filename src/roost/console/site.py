@@ -12,17 +12,18 @@ from starlette.types import ASGIApp
 from roost.console import actions, assets
 from roost.console.api import Api
 from roost.console.bulk import perform_bulk
+from roost.console.live import Live
 from roost.console.made import PAGES
 from roost.console.operations import PREFIX, Operations
 from roost.console.pages import Page, Pages
-from roost.console.render import redirect
+from roost.console.render import redirect, show
 from roost.console.schemas import Schemas
 from roost.console.views import refuse, show_page
 from roost.console.visit import Visit
 from roost.oauth.sessions import Visitor, visitor_of
 from roost.oauth.site import Site
 from roost.threads import COMPUTING
-from roost.web.registry import Registry
+from roost.web.registry import Endpoint, Registry
 from roost.web.routing import Params
 
 _NOWHERE = Page("/", "Not found", "refused.html")
@@ -50,12 +51,31 @@ class Console:
             Route("/", self.start, methods=["GET"]),
             *assets.routes(f"{PREFIX}/static"),
             Route(PREFIX, self.to_start, methods=["GET"]),
+            Route(f"{PREFIX}/live", self.live, methods=["GET"]),
+            Route(f"{PREFIX}/pages", self.index, methods=["GET"]),
             Route(PREFIX + "/{path:path}", self.show, methods=["GET"]),
             Route(PREFIX + "/{path:path}", self.send, methods=["POST"]),
         ]
 
     async def start(self, request: Request) -> Response:
         return await self._show(request, "/")
+
+    async def live(self, request: Request) -> Response:
+        visitor = await visitor_of(self.site, request)
+        if visitor.user is None:
+            return Response(status_code=401)
+        return Live(self.app, visitor.token)
+
+    async def index(self, request: Request) -> Response:
+        """All pages that are below none, for what people seldom look for."""
+        visitor = await visitor_of(self.site, request)
+        if visitor.user is None:
+            return _log_in(request)
+        visit = await self._visit(request, visitor, Page("/", "All pages", "pages.html"), {})
+        areas: dict[str, list[Endpoint]] = {}
+        for each in sorted(self.operations.top(), key=lambda each: each.path):
+            areas.setdefault(each.path.split("/")[1], []).append(each)
+        return show(visit, "pages.html", areas=areas)
 
     async def to_start(self, request: Request) -> Response:
         return redirect("/")
@@ -100,7 +120,7 @@ class Console:
             if self._schemas is None:
                 self._schemas = await COMPUTING.run(Schemas.of, self.operations.registry)
         api = Api(self.app, visitor.token, request.scope)
-        return Visit(request, visitor, api, self.operations, self._schemas, page, params)
+        return Visit(request, visitor, api, self.pages, self._schemas, page, params)
 
 
 def _path(request: Request) -> str:

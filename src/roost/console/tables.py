@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from roost.console.api import Json
 from roost.console.schemas import Schemas, properties, text_of, type_of
+from roost.console.words import words
 from roost.web.registry import Endpoint
 
 MOST = 7
@@ -21,19 +22,18 @@ class Column:
 
     @property
     def title(self) -> str:
-        words = self.name.replace("_", " ")
-        return words[:1].upper() + words[1:]
+        return words(self.name)
 
 
-def columns_of(schemas: Schemas, endpoint: Endpoint) -> list[Column]:
-    """The few that say most: names and states first, times last."""
+def columns_of(schemas: Schemas, endpoint: Endpoint, chosen: Sequence[str] = ()) -> list[Column]:
+    """Those that were chosen, or the few that say most: names and states first, times last."""
     found = dict(properties(schemas.row(endpoint)))
     known = {name: schemas.resolved(each) for name, each in found.items()}
     plain = [n for n, each in known.items() if _fits(n, each)]
     first = [name for name in _FIRST if name in plain]
     last = [name for name in _LAST if name in plain][:1]
     middle = [name for name in plain if name not in (*_FIRST, *_LAST)]
-    chosen: Sequence[str] = [*first, *middle[: MOST - len(first) - len(last)], *last]
+    chosen = chosen or [*first, *middle[: MOST - len(first) - len(last)], *last]
     return [Column(name, text_of(known[name].get("description"))) for name in chosen]
 
 

@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from roost.console.api import Answer
 from roost.console.listed import listed
-from roost.console.operations import short_of, title_of, url_of
+from roost.console.operations import short_of, url_of
 from roost.console.render import SAFETY, redirect, show
 from roost.console.visit import Visit
 from roost.web.registry import Endpoint
@@ -33,7 +33,7 @@ async def show_page(visit: Visit) -> Response:
         actions=actions,
         tabs=_tabs(visit, endpoint),
         main=main,
-        listed=listed(visit, main),
+        listed=listed(visit, main, visit.page.columns),
         bulk=[visit.operations.by_name[name] for name in visit.page.bulk],
         query=_query_of(visit, endpoint),
         below=_page_above(visit, endpoint),
@@ -42,12 +42,17 @@ async def show_page(visit: Visit) -> Response:
 
 def _tabs(visit: Visit, endpoint: Endpoint) -> list[tuple[str, str]]:
     """The parts of what the page is about, or is a part of."""
-    above = visit.operations.home(endpoint)
-    is_part = above is not None and path_params(above.path) == path_params(endpoint.path) != {}
-    whole = above if above is not None and is_part else endpoint
+    whole = _whole(visit, endpoint)
     parts = visit.operations.tabs(whole)
     named = [(short_of(each), url_of(each, visit.params)) for each in parts]
     return [("Summary", url_of(whole, visit.params)), *named] if named else []
+
+
+def _whole(visit: Visit, endpoint: Endpoint) -> Endpoint:
+    """What the page is a part of, or itself."""
+    above = visit.operations.home(endpoint)
+    is_part = above is not None and path_params(above.path) == path_params(endpoint.path) != {}
+    return above if above is not None and is_part else endpoint
 
 
 def _query_of(visit: Visit, endpoint: Endpoint) -> list[tuple[str, str, str]]:
@@ -58,10 +63,10 @@ def _query_of(visit: Visit, endpoint: Endpoint) -> list[tuple[str, str, str]]:
 
 def _page_above(visit: Visit, endpoint: Endpoint) -> tuple[str, str] | None:
     """Title and address of the page that this one is below."""
-    above = visit.operations.home(endpoint)
+    above = visit.operations.home(_whole(visit, endpoint))
     if above is None or not set(path_params(above.path)) <= set(visit.params):
         return None
-    return title_of(above), url_of(above, visit.params)
+    return visit.pages.title(above), url_of(above, visit.params)
 
 
 async def _lacking(visit: Visit, answer: Answer) -> str | None:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from roost.console.api import Answer, Api, Json, path_of
 from roost.console.filters import filter_of
 from roost.console.operations import Operations, short_of, title_of, url_of
-from roost.console.pages import Page, Read
+from roost.console.pages import Page, Pages, Read
 from roost.console.schemas import Schemas
 from roost.oauth.sessions import Visitor
 from roost.web.registry import Endpoint
@@ -48,12 +48,16 @@ class Visit:
     request: Request
     visitor: Visitor
     api: Api
-    operations: Operations
+    pages: Pages
     schemas: Schemas
     page: Page
     params: Params
     answers: dict[str, Answer] = field(default_factory=dict)
     profile: Json = field(default_factory=dict)
+
+    @property
+    def operations(self) -> Operations:
+        return self.pages.operations
 
     async def read(self) -> None:
         """All that the page reads, and who asks."""
@@ -95,7 +99,7 @@ class Visit:
         if self.profile.get("restricted") or self.profile.get("user_type") not in (None, "default"):
             explained = await asyncio.gather(*(self.lacks(each) for each in endpoints))
             reasons = dict(zip((each.name for each in endpoints), explained, strict=True))
-        return [
+        found = [
             Action(
                 each.name,
                 title_of(each),
@@ -107,6 +111,7 @@ class Visit:
             for each in endpoints
             if set(path_params(each.path)) <= set(self.params)
         ]
+        return sorted(found, key=lambda action: action.destructive)
 
     async def lacks(self, endpoint: Endpoint) -> str | None:
         """What the user lacks for an operation; None where nothing."""

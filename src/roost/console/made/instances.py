@@ -11,6 +11,7 @@ PAGES = (
         "Instances",
         "list.html",
         {"list": Read("list_instances", listed=True)},
+        columns=("label", "status", "region", "type", "image", "ipv4", "tags", "created"),
         bulk=("boot_instance", "shutdown_instance", "reboot_instance"),
     ),
     Page(
@@ -18,6 +19,8 @@ PAGES = (
         "Create an instance",
         "instances/create.html",
         form="create_instance",
+        lead="A machine of its own, which runs in less than a minute. Begin with a region, a plan "
+        "and an image, and a password or a key to get in by; all else can wait.",
     ),
     Page(
         _ONE,

@@ -35,6 +35,8 @@
     }
   }
 
+  window.dressTimes = localTimes;
+
   async function copy(button) {
     const source = document.getElementById(button.dataset.copy) ?? button.parentElement.querySelector("pre, code");
     const said = button.textContent;

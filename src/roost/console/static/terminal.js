@@ -1,16 +1,19 @@
 "use strict";
 
-// The pages' policy allows no style that a script writes into the page, as the terminal does for
-// its colours: what it writes becomes a sheet of the document instead.
+// The pages' policy allows no style that is written into the page, as the terminal does for its
+// colours: its sheets become the document's own, its attributes what scripts may set.
 const makeElement = document.createElement.bind(document);
 document.createElement = (name, options) => {
-  const element = makeElement(name, options);
-  if (String(name).toLowerCase() === "style") {
-    const sheet = new CSSStyleSheet();
-    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-    Object.defineProperty(element, "textContent", { set: (text) => sheet.replaceSync(text) });
-  }
+  if (String(name).toLowerCase() !== "style") return makeElement(name, options);
+  const element = makeElement("template"), sheet = new CSSStyleSheet();
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  Object.defineProperty(element, "textContent", { set: (text) => sheet.replaceSync(text) });
   return element;
+};
+const setAttribute = Element.prototype.setAttribute;
+Element.prototype.setAttribute = function set(name, value) {
+  if (name === "style") this.style.cssText = value;
+  else setAttribute.call(this, name, value);
 };
 
 for (const form of document.querySelectorAll("form[data-terminal]")) {
@@ -23,11 +26,9 @@ for (const form of document.querySelectorAll("form[data-terminal]")) {
     const answer = await fetch(form.action, {
       method: "POST", body: new URLSearchParams(new FormData(form)), headers: { "X-Fragment": "json" },
     });
-    if (!answer.headers.get("content-type")?.includes("json")) {
-      said.textContent = "This was refused: is the instance running, and may you change it?";
-      return;
-    }
-    open((await answer.json()).url, place, said);
+    const told = answer.headers.get("content-type")?.includes("json") ? await answer.json() : {};
+    if (told.url) open(told.url, place, said);
+    else said.textContent = told.errors?.map((each) => each.reason).join("; ") ?? "This page was open for too long.";
   });
 }
 

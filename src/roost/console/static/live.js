@@ -1,0 +1,57 @@
+"use strict";
+
+// What happens in the account changes the page as it happens. Forms are left alone: a person is
+// filling them in. Pages that nobody sees hold no connection.
+{
+  const main = document.getElementById("main");
+  const shows = !main.querySelector("form[data-preview], form[data-terminal]");
+  let stream, waiting;
+
+  const refresh = async () => {
+    waiting = undefined;
+    if (main.querySelector("input:checked, details.calls[open]") || !getSelection().isCollapsed) return;
+    const answer = await fetch(location.href, { headers: { "X-Fragment": "main" } }).catch(() => undefined);
+    if (!answer?.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = page.getElementById("main");
+    if (!fresh) return;
+    fresh.querySelector(".done")?.remove();
+    window.dressTimes?.(fresh);
+    become(main, fresh);
+  };
+
+  // Only what differs is replaced, so that focus and what is typed stay.
+  function become(old, fresh) {
+    if (old.isEqualNode(fresh) || old === document.activeElement) return;
+    const alike = old.nodeType === 1 && old.nodeName === fresh.nodeName && old.childNodes.length === fresh.childNodes.length;
+    if (!alike) {
+      if (old === main) main.replaceChildren(...fresh.childNodes);
+      else old.replaceWith(fresh.cloneNode(true));
+      return;
+    }
+    for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value && name !== "open") old.setAttribute(name, value);
+    for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+    [...old.childNodes].forEach((child, n) => become(child, fresh.childNodes[n]));
+  }
+
+  const hear = (message) => {
+    const event = JSON.parse(message.data);
+    if (event.status === "failed") {
+      const what = event.action.replaceAll("_", " ");
+      window.toast?.(`${what} of ${event.entity?.label ?? "something"} failed: ${event.message || "no reason is known"}`);
+    }
+    if (shows) waiting ??= setTimeout(refresh, 200);
+  };
+
+  const connect = () => {
+    if (document.hidden) {
+      stream?.close();
+      stream = undefined;
+    } else if (!stream) {
+      stream = new EventSource("/console/live");
+      stream.onmessage = hear;
+    }
+  };
+  document.addEventListener("visibilitychange", connect);
+  connect();
+}
