@@ -20,6 +20,8 @@ Sent = Mapping[str, Sequence[str]]
 
 _LONG = 256
 """Characters from which on a text has more than one line."""
+NULL = "null"
+"""Of a choice: that it is null, where a field that is left out would stay as it is."""
 MAX_ROWS = 1000
 _SECRETS = ("pass", "cvv", "secret")
 
@@ -210,7 +212,7 @@ def _value(field: Field, text: str) -> JsonValue:
     if field.kind == "lines":
         lines = [line.strip() for line in text.split("\n")]
         return [_scalar(field.type, line) for line in lines if line]
-    if text == "" and field.type != "string":
+    if (text == "" and field.type != "string") or (field.kind == "choice" and text == NULL):
         return None
     return base64.b64encode(text.encode()).decode() if field.encoded else _scalar(field.type, text)
 

@@ -1,11 +1,13 @@
 """Pages as HTML, with the headers that keep them safe."""
 
+import base64
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import cast
 from urllib.parse import quote, urlencode
 
+import segno
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.requests import Request
@@ -118,6 +120,28 @@ def _size(megabytes: object) -> str:
     return f"{megabytes / 1024:g} GB" if megabytes >= 1024 else f"{megabytes:g} MB"
 
 
+def _bytes(value: object) -> str:
+    """A size for people, in units of 1024."""
+    if not isinstance(value, int):
+        return "\N{EN DASH}"
+    number, units = float(value), ["B", "KB", "MB", "GB", "TB"]
+    while number >= 1024 and len(units) > 1:
+        number, units = number / 1024, units[1:]
+    return f"{number:.4g} {units[0]}"
+
+
+def _decoded(text: str) -> str:
+    return base64.b64decode(text).decode(errors="replace")
+
+
+def _tfa_picture(secret: str, username: str) -> str:
+    """The QR code that authenticators scan, as an address."""
+    label = quote(f"Roost:{username}")
+    return segno.make(f"otpauth://totp/{label}?secret={secret}&issuer=Roost").svg_data_uri(
+        border=4, light="white"
+    )
+
+
 _templates = Environment(
     loader=PackageLoader("roost.console"),
     autoescape=True,
@@ -126,12 +150,14 @@ _templates = Environment(
     lstrip_blocks=True,
 )
 _templates.filters.update(
+    bytes=_bytes,
     cell=_cell,
-    prose=prose,
-    words=words,
+    decoded=_decoded,
     dollars=_dollars,
-    size=_size,
+    prose=prose,
     quoted=lambda text: quote(text, safe=""),
+    size=_size,
+    words=words,
 )
 _templates.globals.update(
     cast(
@@ -142,6 +168,7 @@ _templates.globals.update(
             "rows_in": rows_in,
             "url_of": url_of,
             "short_of": short_of,
+            "tfa_picture": _tfa_picture,
             "title_of": title_of,
             "with_query": _with_query,
         },

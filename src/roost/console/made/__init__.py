@@ -2,7 +2,15 @@
 
 from collections.abc import Sequence
 
-from roost.console.made import instances, start
+from roost.console.made import account, databases, domains, instances, objects, start, support
 from roost.console.pages import Page
 
-PAGES: Sequence[Page] = (*start.PAGES, *instances.PAGES)
+PAGES: Sequence[Page] = (
+    *start.PAGES,
+    *instances.PAGES,
+    *databases.PAGES,
+    *objects.PAGES,
+    *domains.PAGES,
+    *support.PAGES,
+    *account.PAGES,
+)

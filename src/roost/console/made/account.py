@@ -1,0 +1,30 @@
+"""The account: the bill so far, invoices, and what users may do."""
+
+from roost.console.pages import Page, read
+
+PAGES = (
+    Page(
+        "/account/estimate",
+        "The bill so far",
+        "account/estimate.html",
+        {"estimate": read("view_estimate"), "account": read("view_account")},
+    ),
+    Page(
+        "/account/invoices/{invoiceId:int}",
+        "{label}",
+        "account/invoice.html",
+        {"invoice": read("view_invoice"), "items": read("list_invoice_items", page_size="500")},
+    ),
+    Page(
+        "/account/users/{username}/grants",
+        "What {username} may do",
+        "account/grants.html",
+        {"grants": read("view_user_grants"), "user": read("view_user")},
+    ),
+    Page(
+        "/account/users/{username}/grants",
+        "What {username} may do",
+        "account/edit-grants.html",
+        form="update_user_grants",
+    ),
+)

@@ -1,0 +1,26 @@
+"""Domains: records by their types, what each type needs, and what registrars are told."""
+
+from roost.console.pages import Page, read
+
+_ONE = "/domains/{domainId:int}"
+
+PAGES = (
+    Page(
+        _ONE,
+        "{domain}",
+        "domains/domain.html",
+        {
+            "domain": read("view_domain"),
+            "records": read("list_records", page_size="500"),
+            "dnssec": read("view_dnssec"),
+            "zone": read("view_zone_file"),
+        },
+    ),
+    Page(f"{_ONE}/records", "Add a record", "domains/record.html", form="create_record"),
+    Page(
+        f"{_ONE}/records/{{recordId:int}}",
+        "Edit a record",
+        "domains/record.html",
+        form="update_record",
+    ),
+)

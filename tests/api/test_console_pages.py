@@ -1,0 +1,107 @@
+"""Pages of the console that are made by hand: what they show and do beyond those of the kit."""
+
+import re
+
+import pytest
+
+from roost.app.roost import Roost
+from tests.api.conftest import Account, NewUser
+from tests.support.browser import Browser
+from tests.support.client import Client
+from tests.support.databases import made_database
+from tests.support.object_storage import made_bucket, object_engine, path_of
+
+
+async def test_a_database_says_how_to_connect(client: Client, user_browser: Browser) -> None:
+    database = await made_database(client)
+    path = f"/console/databases/mysql/instances/{database['id']}"
+    page = await user_browser.get(path)
+    assert "Nobody reaches it" in page.text
+    assert "-----BEGIN CERTIFICATE-----" in page.text
+    body = {"allow_list": ["192.0.2.0/24"]}
+    await client.put(f"/databases/mysql/instances/{database['id']}", body)
+    page = await user_browser.get(path)
+    assert "From 192.0.2.0/24." in page.text
+    assert f"mariadb --host={database['hosts']['primary']} --port=3306" in page.text
+
+
+async def test_records_ask_for_what_their_type_needs(client: Client, user_browser: Browser) -> None:
+    domain = await client.post(
+        "/domains", {"domain": "wren.example", "type": "master", "soa_email": "a@example.com"}
+    )
+    home = f"/console/domains/{domain['id']}"
+    assert "nobody finds anything" in (await user_browser.get(home)).text
+    chooser = await user_browser.get(f"{home}/records", do="create_record")
+    assert "Of which type?" in chooser.text
+    page = await user_browser.get(f"{home}/records", do="create_record", type="SRV")
+    form = page.forms[-1].fields
+    assert {"service", "protocol", "weight", "port", "priority"} <= form.keys()
+    assert "tag" not in form
+    wrong = await user_browser.submit(page, -1, service="sip", protocol="tcp", port="many")
+    assert wrong.status == 400
+    assert wrong.forms[-1].fields["type"] == "SRV"
+    fields = {"service": "sip", "protocol": "tcp", "port": "5060", "priority": "1", "weight": "2"}
+    done = await user_browser.submit(wrong, -1, target="sip.wren.example", **fields)
+    assert done.status == 303
+    shown = await user_browser.get(home)
+    assert "1 2 5060 <bdi>sip.wren.example</bdi>" in shown.text
+    (row,) = (await client.get(f"/domains/{domain['id']}/records"))["data"]
+    edit = await user_browser.get(f"{home}/records/{row['id']}", do="update_record")
+    assert (await user_browser.submit(edit, -1, target="b.wren.example")).status == 303
+    (row,) = (await client.get(f"/domains/{domain['id']}/records"))["data"]
+    assert (row["target"], row["port"]) == ("b.wren.example", 5060)
+
+
+async def test_grants_are_given_and_taken_by_a_form(
+    client: Client, account: Account, new_user: NewUser, user_browser: Browser
+) -> None:
+    domain = await client.post(
+        "/domains", {"domain": "jay.example", "type": "master", "soa_email": "a@example.com"}
+    )
+    other = await new_user(account, restricted=True)
+    path = f"/account/users/{other.username}/grants"
+    for wanted, held in (("read_write", "read_write"), ("read_only", "read_only"), ("null", None)):
+        page = await user_browser.get(f"/console{path}", do="update_user_grants")
+        fields = {"domain.0.permissions": wanted, "global.add_volumes": "true"}
+        assert (await user_browser.submit(page, -1, **fields)).status == 303
+        grants = await client.get(path)
+        assert grants["domain"] == [
+            {"id": domain["id"], "label": "jay.example", "permissions": held}
+        ]
+        assert grants["global"]["add_volumes"] is True
+    shown = await user_browser.get(f"/console{path}")
+    assert "jay.example" in shown.text
+
+
+async def test_a_bucket_is_browsed_as_folders(
+    client: Client, roost: Roost, user_browser: Browser
+) -> None:
+    bucket = await made_bucket(client)
+    path = path_of(bucket)
+    await object_engine(roost).write(bucket["label"], "a")
+    await object_engine(roost).write(bucket["label"], "letters/b")
+    page = await user_browser.get(f"/console{path}")
+    assert "do=create_object_url&amp;method=GET&amp;name=a" in page.text
+    assert '?prefix=letters%2F"><bdi>letters/</bdi>' in page.text
+    inside = await user_browser.get(f"/console{path}", prefix="letters/")
+    assert "<bdi>b</bdi>" in inside.text
+    link = await user_browser.get(f"/console{path}/object-url", do="create_object_url")
+    wanted = {"method": "PUT", "name": "b c.txt", "content_type": "text/plain"}
+    made = await user_browser.submit(link, -1, **wanted)
+    assert made.status == 200
+    assert re.search(
+        r"curl -T FILE -H &#39;Content-Type: text/plain&#39; &#39;https?://[^&]+/b%20c.txt\?",
+        made.text,
+    )
+
+
+async def test_a_second_factor_is_scanned(user_browser: Browser) -> None:
+    page = await user_browser.get("/console/profile/tfa-enable", do="enable_tfa")
+    made = await user_browser.submit(page, -1)
+    assert made.status == 200
+    assert '<img class="code" src="data:image/svg+xml' in made.text
+
+
+@pytest.mark.parametrize("path", ["/account/estimate", "/support/tickets"])
+async def test_an_account_without_anything_has_them_too(user_browser: Browser, path: str) -> None:
+    assert (await user_browser.get(f"/console{path}")).status == 200
