@@ -105,3 +105,19 @@ async def test_a_second_factor_is_scanned(user_browser: Browser) -> None:
 @pytest.mark.parametrize("path", ["/account/estimate", "/support/tickets"])
 async def test_an_account_without_anything_has_them_too(user_browser: Browser, path: str) -> None:
     assert (await user_browser.get(f"/console{path}")).status == 200
+
+
+async def test_a_search_looks_everywhere(
+    client: Client, stranger: Client, user_browser: Browser
+) -> None:
+    for who, name in ((client, "kestrel-one"), (stranger, "kestrel-two")):
+        await who.post("/volumes", {"label": name, "region": "us-lake", "size": 20})
+        body = {"domain": f"{name}.example", "type": "master", "soa_email": "a@example.com"}
+        await who.post("/domains", body)
+    page = await user_browser.get("/console/search", q="Kestrel")
+    assert page.status == 200
+    assert re.findall("<bdi>(.*?)</bdi>", page.text) == ["kestrel-one", "kestrel-one.example"]
+    for text in ("no such thing", '"}}', "%", "\\", "x" * 500):
+        page = await user_browser.get("/console/search", q=text)
+        assert (page.status, "Nothing that you may see" in page.text) == (200, True), text
+    assert "Type a part" in (await user_browser.get("/console/search")).text

@@ -72,7 +72,7 @@ def _row(visit: Visit, endpoint: Endpoint, page: Endpoint | None, record: Json) 
             url_there, destructive = url_of(each, found), each.method == "DELETE"
             action = Action(each.name, title_of(each), short_of(each), url_there, destructive)
             actions.append(action)
-    names = ("label", "username", "summary", "address", "range", "id", "name")
+    names = ("label", "username", "summary", "domain", "address", "range", "name", "id")
     label = next((str(record[name]) for name in names if record.get(name)), "Open")
     key = "" if not params else str(list(params.values())[-1])
     return Row(record, url, key, label, actions)

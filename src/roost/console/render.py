@@ -72,7 +72,7 @@ def title(visit: Visit) -> str:
     text = visit.page.title
     for name in re.findall(r"\{(\w+)\}", text):
         text = text.replace(f"{{{name}}}", str(record.get(name, visit.params.get(name, ""))))
-    label = record.get("label") or record.get("username")
+    label = record.get("label") or record.get("username") or record.get("domain")
     is_new = "{" in visit.page.title
     return text if is_new or not isinstance(label, str) else f"{label} · {text}"
 

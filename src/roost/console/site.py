@@ -18,6 +18,7 @@ from roost.console.operations import PREFIX, Operations
 from roost.console.pages import Page, Pages
 from roost.console.render import redirect, show
 from roost.console.schemas import Schemas
+from roost.console.search import search
 from roost.console.views import refuse, show_page
 from roost.console.visit import Visit
 from roost.oauth.sessions import Visitor, visitor_of
@@ -26,6 +27,8 @@ from roost.threads import COMPUTING
 from roost.web.registry import Endpoint, Registry
 from roost.web.routing import Params
 
+MOST_CHARACTERS = 200
+"""Of what is searched for."""
 _NOWHERE = Page("/", "Not found", "refused.html")
 
 
@@ -53,6 +56,7 @@ class Console:
             Route(PREFIX, self.to_start, methods=["GET"]),
             Route(f"{PREFIX}/live", self.live, methods=["GET"]),
             Route(f"{PREFIX}/pages", self.index, methods=["GET"]),
+            Route(f"{PREFIX}/search", self.search, methods=["GET"]),
             Route(PREFIX + "/{path:path}", self.show, methods=["GET"]),
             Route(PREFIX + "/{path:path}", self.send, methods=["POST"]),
         ]
@@ -76,6 +80,16 @@ class Console:
         for each in sorted(self.operations.top(), key=lambda each: each.path):
             areas.setdefault(each.path.split("/")[1], []).append(each)
         return show(visit, "pages.html", areas=areas)
+
+    async def search(self, request: Request) -> Response:
+        """What is called like the query's `q`."""
+        visitor = await visitor_of(self.site, request)
+        if visitor.user is None:
+            return _log_in(request)
+        visit = await self._visit(request, visitor, Page("/", "Search", "search.html"), {})
+        text = request.query_params.get("q", "").strip()[:MOST_CHARACTERS]
+        found = await search(visit, text) if text else []
+        return show(visit, "search.html", text=text, found=found)
 
     async def to_start(self, request: Request) -> Response:
         return redirect("/")

@@ -21,8 +21,8 @@ from roost.store import Connection, Queries, migrate
 
 _IDENTITY = {"account", "api_user", "token", "authorized_app", "oauth_client", "refresh_token"}
 _KEPT = {*_IDENTITY, "setting", "image", "host", "web_session"}
-"""What a reset keeps, though no private image and no session. The catalogue's other tables are filled
-again."""
+"""What a reset keeps, though no private image and no session. The catalogue's other tables are
+filled again."""
 
 _STAYS = {
     "account": {

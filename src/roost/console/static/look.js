@@ -83,6 +83,8 @@
   });
 
   document.addEventListener("DOMContentLoaded", () => {
+    const active = document.querySelector(".tabs [aria-current]");
+    active?.scrollIntoView({ block: "nearest", inline: "center" });
     // What only works with this script is only shown with it.
     for (const button of document.querySelectorAll("[data-theme-switch], .copy")) button.hidden = false;
     document.querySelector("[data-theme-switch]")?.setAttribute("aria-pressed", String(isDark()));
