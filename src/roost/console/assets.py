@@ -9,7 +9,15 @@ from roost.web.static_files import StaticFile, library
 
 _STATIC = files("roost.console") / "static"
 _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
-_OURS = ("charts.js", "console.css", "console.js", "live.js", "look.js", "terminal.js")
+_OURS = (
+    "charts.js",
+    "console.css",
+    "console.js",
+    "live.js",
+    "look.js",
+    "terminal.js",
+    "uploads.js",
+)
 _LIBRARIES = ("xterm.css", "xterm.js", "addon-fit.js", "uplot.css", "uplot.js")
 
 

@@ -50,4 +50,4 @@ def words(name: str) -> str:
 
 def prose(text: str) -> Markup:
     """A text of the API's document: what is in backticks is code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", escape(text)))  # noqa: S704 - it is escaped
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - it is escaped

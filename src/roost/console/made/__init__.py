@@ -2,12 +2,26 @@
 
 from collections.abc import Sequence
 
-from roost.console.made import account, databases, domains, instances, objects, start, support
+from roost.console.made import (
+    account,
+    databases,
+    domains,
+    images,
+    instances,
+    networks,
+    objects,
+    start,
+    support,
+    volumes,
+)
 from roost.console.pages import Page
 
 PAGES: Sequence[Page] = (
     *start.PAGES,
     *instances.PAGES,
+    *volumes.PAGES,
+    *images.PAGES,
+    *networks.PAGES,
     *databases.PAGES,
     *objects.PAGES,
     *domains.PAGES,

@@ -36,6 +36,17 @@ PAGES = (
         },
     ),
     Page(
+        _ONE,
+        "Delete an instance",
+        "instances/delete.html",
+        {
+            "instance": read("view_instance"),
+            "disks": read("list_disks"),
+            "volumes": read("list_volumes_of_instance"),
+        },
+        form="delete_instance",
+    ),
+    Page(
         f"{_ONE}/ips",
         "Addresses of {label}",
         "instances/addresses.html",

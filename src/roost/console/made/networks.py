@@ -1,0 +1,42 @@
+"""Firewalls with their rules and devices; VPCs as who is where."""
+
+from roost.console.pages import Page, Read, read
+
+_FIREWALL = "/networking/firewalls/{firewallId:int}"
+_VPC = "/vpcs/{vpcId:int}"
+_EVENTS = '{"entity.type": "firewall", "entity.id": "{firewallId}"}'
+
+PAGES = (
+    Page(
+        "/networking/firewalls",
+        "Firewalls",
+        "list.html",
+        {"list": Read("list_firewalls", listed=True)},
+        lead="Which connections reach instances, and which leave them.",
+        columns=("label", "status", "tags", "created", "updated"),
+    ),
+    Page(
+        _FIREWALL,
+        "{label}",
+        "firewalls/firewall.html",
+        {
+            "firewall": read("view_firewall"),
+            "devices": read("list_firewall_devices", page_size="100"),
+            "events": Read("list_events", {"page_size": "25"}, wanted=_EVENTS),
+        },
+    ),
+    Page(
+        "/vpcs",
+        "VPCs",
+        "list.html",
+        {"list": Read("list_vpcs", listed=True)},
+        lead="Private networks of your own, in which instances reach each other and nobody else.",
+        columns=("label", "region", "description", "created"),
+    ),
+    Page(
+        _VPC,
+        "{label}",
+        "vpcs/vpc.html",
+        {"vpc": read("view_vpc"), "addresses": read("list_addresses_of_vpc", page_size="500")},
+    ),
+)
