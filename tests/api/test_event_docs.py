@@ -38,3 +38,18 @@ async def test_streams(client: Client, running: RunningRoost) -> None:
     for said in (await following, await run(resume, client, running)):
         assert said.startswith("retry: 3000\nid: ")
         assert '"action":"tag_create"' in said
+
+
+async def test_waits(client: Client, running: RunningRoost) -> None:
+    assert '"data":[]' in await run(COMMANDS[2], client, running)
+
+
+async def test_versions(client: Client, running: RunningRoost) -> None:
+    known, change = COMMANDS[3:5]
+    assert await run(known, client, running) == "304\n"
+    await run(change, client, running)
+    assert (await client.get("/profile"))["timezone"] == "Europe/Berlin"
+    stale = change.replace("$tag", '\\"x\\"').replace(
+        "curl -X", "curl -o /dev/null -w '%{http_code}' -X"
+    )
+    assert await run(f"{stale.strip()} || true", client, running) == "412"

@@ -12,7 +12,7 @@ from roost.web.routing import path_params
 from tests.api.conftest import Account
 from tests.api.doors import knock
 from tests.api.samples.paths import become_welcome, fill, missing_path, sample_path, sample_query
-from tests.support.client import Client
+from tests.support.client import Answer, Client
 
 pytestmark = pytest.mark.spec("A service paths", "A service json", "A versioning")
 
@@ -91,10 +91,24 @@ async def test_many_ways_to_ask(
         assert (await client.send("GET", f"{other}&{query}")).raw == answer.raw
     body = {"Content-Type": "application/json"}
     assert (await client.send("GET", whole, data=b"{}", headers=body)).raw == answer.raw
+    await _is_versioned(endpoint, client, whole, answer)
     head = await client.send("HEAD", whole)
     assert (head.status, head.raw) == (answer.status, b"")
     if answer.status == 200:
         assert head.headers["Content-Length"] == str(len(answer.raw))
+
+
+async def _is_versioned(endpoint: Endpoint, client: Client, path: str, answer: Answer) -> None:
+    """Whoever has the answer is not sent it again."""
+    if isinstance(endpoint.returns, Stream) or answer.status == 204:
+        assert "ETag" not in answer.headers
+        return
+    tag = answer.headers["ETag"]
+    for method, known in (("GET", tag), ("HEAD", tag), ("GET", f'"x", W/{tag}'), ("GET", "*")):
+        same = await client.send(method, path, headers={"If-None-Match": known})
+        assert (same.status, same.raw, same.headers["ETag"]) == (304, b"", tag)
+    other = await client.send("GET", path, headers={"If-None-Match": '"x"'})
+    assert (other.status, other.raw) == (200, answer.raw)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ class Contract:
             assert answer.status in (404, 405)
             return
         response, at = self._response(operation["responses"], (*place, "responses"), answer.status)
-        if answer.status == 204:
+        if answer.status in (204, 304):
             assert (answer.raw, "content" in response) == (b"", False)
             return
         media_type = answer.headers["Content-Type"]

@@ -82,6 +82,9 @@ _WAIT_SECONDS = 3.0
 """How long a request waits for a connection, before it is answered 503."""
 
 
+_BESIDE = Share(connections=4, statement=5.0, idle=5.0, wait=_WAIT_SECONDS)
+
+
 @dataclass(frozen=True, slots=True)
 class Roost:
     """What all commands and both kinds of process work with."""
@@ -154,6 +157,7 @@ class Roost:
         return Edge(
             registry=self.services.get(Registry),
             store=self.requests,
+            beside=self.requests.share(_BESIDE),
             services=self.services,
             clock=self.clock,
             authenticator=revocations.authenticator,

@@ -189,7 +189,7 @@ class Listener:
                 return
             if start["status"] >= 400:
                 start["status"], body = self._refusal(asked, start["status"], body)
-            elif asked.rewrite is not None:
+            elif asked.rewrite is not None and body:
                 body = self._known.rewritten(asked.rewrite, body)
             headers = start["headers"]
             for at, (name, value) in enumerate(headers):

@@ -14,6 +14,7 @@ import orjson
 import structlog
 from starlette.types import Receive, Scope, Send
 
+from roost.core.events.feed import Feed
 from roost.errors import ApiError, Problem, not_found
 from roost.secrets import Box
 from roost.shares import on_behalf_of
@@ -29,9 +30,12 @@ from roost.web.filters import parse_filter
 from roost.web.headers import UNCACHED, static_headers
 from roost.web.idempotency import answer_once, canonical, check_key
 from roost.web.pages import parse_page
+from roost.web.queries import lock_path
 from roost.web.registry import Endpoint, Page, Stream, Upload
 from roost.web.reply import Header, Reply, Streamed
 from roost.web.streams import send_stream
+from roost.web.versions import Condition, may_chain, tagged
+from roost.web.waits import WAIT, parse_wait, until_changed
 
 log = structlog.get_logger()
 
@@ -120,10 +124,26 @@ class Api:
         )
         with on_behalf_of(None if call.caller is None else call.account_id):
             if endpoint.writes:
-                return await self._write(exchange, endpoint, call, receive)
+                return await self._write(exchange, match.methods, call, receive)
             self._select(exchange, endpoint, call)
+            known = exchange.header(b"if-none-match")
+            if call.query and WAIT in call.query:
+                return tagged(await self._await(exchange, endpoint, call, known), known)
+            async with self._turn(exchange):
+                reply = await _handle(endpoint, call, None)
+            return tagged(reply, known)
+
+    async def _await(
+        self, exchange: Exchange, endpoint: Endpoint, call: Call, known: str | None
+    ) -> Reply:
+        seconds, feed = parse_wait(endpoint, call.query or {}), self._edge.services.get(Feed)
+
+        async def ask() -> Reply:
+            await self._admission.admit_again(exchange, endpoint, call)
             async with self._turn(exchange):
                 return await _handle(endpoint, call, None)
+
+        return await until_changed(feed, call.account_id, seconds, known, ask)
 
     def _turn(self, exchange: Exchange) -> AbstractAsyncContextManager[None]:
         """Anonymous callers need none: what they may see is in memory."""
@@ -143,8 +163,11 @@ class Api:
             call.last_event_id = exchange.header(b"last-event-id")
 
     async def _write(
-        self, exchange: Exchange, endpoint: Endpoint, call: Call, receive: Receive
+        self, exchange: Exchange, methods: Mapping[str, Endpoint], call: Call, receive: Receive
     ) -> Reply:
+        endpoint = methods[exchange.method]
+        if_match = exchange.header(b"if-match")
+        condition = None if if_match is None else Condition(endpoint, methods, if_match)
         key = exchange.header(b"idempotency-key") if endpoint.method == "POST" else None
         if key is not None:
             check_key(key)
@@ -153,6 +176,8 @@ class Api:
             self._admission.count_large(exchange)
         async with self._turn(exchange), AsyncExitStack() as stack:
             await self._admission.admit_again(exchange, endpoint, call)
+            if condition is not None:
+                await condition.check(call, self._edge.store, _handle)
             try:
                 query = exchange.query()
                 trial = PARAMETER in query and is_wanted(endpoint, query)
@@ -164,13 +189,13 @@ class Api:
                 raise
             if trial:
                 return await self._rehearse(endpoint, call, body)
-            reply = await self._commit(exchange, endpoint, call, raw, body)
+            reply = await self._commit(exchange, endpoint, call, raw, body, condition)
         if call.revokes:
             await self._edge.revocations.settle()
         if endpoint.after is not None:
             call.db = self._edge.store
             reply = await endpoint.after(call, reply)
-        return reply
+        return tagged(reply) if may_chain(endpoint, methods) else reply
 
     async def _rehearse(self, endpoint: Endpoint, call: Call, body: object) -> Reply:
         """Nothing is kept, no key either."""
@@ -182,13 +207,21 @@ class Api:
         return await self._edge.store.rehearse(work)
 
     async def _commit(
-        self, exchange: Exchange, endpoint: Endpoint, call: Call, raw: bytes, body: object
+        self,
+        exchange: Exchange,
+        endpoint: Endpoint,
+        call: Call,
+        raw: bytes,
+        body: object,
+        condition: Condition | None,
     ) -> Reply:
         """The body and what was prepared outlive a transaction that has to be repeated."""
         key = exchange.header(b"idempotency-key") if endpoint.method == "POST" else None
 
         async def work(connection: Connection) -> Reply:
             call.db = connection
+            if condition is not None:
+                return await self._change(exchange, endpoint, call, body, condition)
             if key is None or exchange.identity is None:
                 return await _handle(endpoint, call, body)
 
@@ -209,6 +242,21 @@ class Api:
             return Reply(200, kept)
 
         return await self._edge.store.commit(work)
+
+    async def _change(
+        self,
+        exchange: Exchange,
+        endpoint: Endpoint,
+        call: Call,
+        body: object,
+        condition: Condition,
+    ) -> Reply:
+        """Change one version alone. The change holds its rows by the time that another connection
+        looks, which sees what it replaces, and nobody else can replace that before the commit."""
+        await lock_path(call.db, exchange.path)
+        reply = await _handle(endpoint, call, body)
+        await condition.check(call, self._edge.beside, _handle)
+        return reply
 
     async def _body(
         self,

@@ -20,6 +20,8 @@ class Edge:
 
     registry: Registry
     store: Store
+    beside: Store
+    """For short looks while a transaction of `store` is open."""
     services: Services
     clock: Clock
     authenticator: Authenticator

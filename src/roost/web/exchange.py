@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _HOST = re.compile(r"(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _PREFIXES = ("/v4beta", "/v4")
+_BODILESS = (204, 304)
 
 
 @dataclass(slots=True)
@@ -170,7 +171,7 @@ def headers_of(exchange: Exchange, reply: Reply, static: tuple[Header, ...]) -> 
         *of_caller,
         (b"x-request-id", exchange.request_id.encode()),
     ]
-    if reply.content_type is not None or reply.status == 204:
+    if reply.content_type is not None or reply.status in _BODILESS:
         headers = [header for header in headers if header[0] != b"content-type"]
     if reply.content_type is not None:
         headers.append((b"content-type", reply.content_type))
@@ -181,7 +182,7 @@ async def send_reply(
     exchange: Exchange, reply: Reply, static: tuple[Header, ...], send: Send
 ) -> None:
     headers = headers_of(exchange, reply, static)
-    if reply.status != 204:
+    if reply.status not in _BODILESS:
         headers.append((b"content-length", b"%d" % len(reply.body)))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     body = b"" if exchange.method == "HEAD" else reply.body

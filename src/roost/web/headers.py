@@ -19,11 +19,14 @@ _CORS: tuple[Header, ...] = (
     (
         b"access-control-allow-headers",
         b"Authorization, Origin, X-Requested-With, Content-Type, Accept, X-Filter, "
-        b"Idempotency-Key, Last-Event-ID",
+        b"Idempotency-Key, Last-Event-ID, If-Match, If-None-Match",
     ),
     (b"access-control-allow-methods", b"HEAD, GET, OPTIONS, POST, PUT, DELETE"),
     (b"access-control-allow-origin", b"*"),
-    (b"access-control-expose-headers", b"X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Status"),
+    (
+        b"access-control-expose-headers",
+        b"ETag, X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Status",
+    ),
 )
 _PRIVATE = b"private, max-age=0, s-maxage=0, no-cache, no-store"
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing_extensions import TypedDict
 
 from roost.store import Queries
+from roost.store.query import query
 
 KEPT = timedelta(hours=24)
 
@@ -48,6 +49,11 @@ async def claim_key(
     if row is None:
         return None
     return {"fingerprint": row["fingerprint"], "body": row["body"]}
+
+
+@query("select pg_advisory_xact_lock(hashtextextended('path ' || $1, 0))")
+async def lock_path(db: Queries, path: str) -> None:
+    """Requests that are about one version come one after another, to the transaction's end."""
 
 
 async def keep_answer(db: Queries, account_id: int, key: str, body: bytes) -> None:

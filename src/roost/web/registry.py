@@ -157,12 +157,27 @@ class Endpoint:
     rate: Rate = GENERAL_RATE
     cache_seconds: int = 0
     dry_run: DryRun | None = None
+    waits: bool = False
+    """Whether a list can be asked to wait until one of its rows has another status."""
     deprecated: bool = False
     """Whether something else should be used instead; the text says what."""
 
     @property
     def writes(self) -> bool:
         return self.method != "GET"
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether it can be asked to wait: for a status, which records of one thing have."""
+        if self.waits:
+            return True
+        is_one = self.method == "GET" and "{" in self.path and isinstance(self.returns, type)
+        return is_one and "status" in self.returns.__annotations__
+
+    @property
+    def has_version(self) -> bool:
+        """Whether its answers have an entity tag."""
+        return self.method == "GET" and not isinstance(self.returns, Stream)
 
     def closed_to(self, identity: Identity) -> UserType | TokenKind | None:
         """What about the caller is refused, if anything."""
@@ -187,6 +202,7 @@ class Options(TypedDict, total=False):
     rate: Rate
     cache_seconds: int
     dry_run: DryRun
+    waits: bool
     deprecated: bool
 
 

@@ -34,7 +34,9 @@ class Feed:
 
     def __init__(self) -> None:
         self._followers: list[Follower] = []
-        self._waiting = 0
+        self._waiting: dict[int, set[asyncio.Event]] = {}
+        self.has_ended = False
+        """Whether the server stops, and nobody shall wait any longer."""
         self._left = 0.0
         self._id = uuid4()
         self._told = asyncio.Event()
@@ -67,19 +69,31 @@ class Feed:
                 with contextlib.suppress(*FAULTS):
                     await queries.unregister(store, self._id)
 
+    def end(self) -> None:
+        """Wake all who wait."""
+        self.has_ended = True
+        for waiting in self._waiting.values():
+            for changed in waiting:
+                changed.set()
+
     @asynccontextmanager
-    async def awaited(self) -> AsyncIterator[None]:
-        """Followers are told of all that is committed inside the block, and maybe of more."""
+    async def awaited(self, account_id: int) -> AsyncIterator[asyncio.Event]:
+        """Followers are told of all that is committed inside the block, and maybe of more; the
+        event is set when that is of the account."""
         assert self._store is not None
-        self._waiting += 1
+        changed = asyncio.Event()
+        of_account = self._waiting.setdefault(account_id, set())
+        of_account.add(changed)
         try:
             if self._task is None or self._task.done():
                 self._started = asyncio.Event()
                 self._task = asyncio.create_task(self._run(self._store))
             await self._started.wait()
-            yield
+            yield changed
         finally:
-            self._waiting -= 1
+            of_account.discard(changed)
+            if not of_account:
+                self._waiting.pop(account_id, None)
             self._left = monotonic()
 
     async def _run(self, store: Store) -> None:
@@ -134,3 +148,6 @@ class Feed:
         for follower in self._followers:
             await follower(changes, position)
         self._position = position
+        for account_id in {each.account_id for each in changes}:
+            for changed in self._waiting.get(account_id, ()):
+                changed.set()

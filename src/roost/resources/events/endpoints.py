@@ -22,6 +22,7 @@ _SCOPE = ("events:read_only",)
     scopes=_SCOPE,
     returns=Page(EventRow),
     filters=EVENTS.columns,
+    waits=True,
 )
 async def list_events(call: Call) -> bytes:
     """List events, newest first.

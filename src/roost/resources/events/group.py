@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from roost.core.events import change_queries
+from roost.core.events.feed import Feed
 from roost.core.group import Group
 from roost.core.retention import Old, retention
 from roost.resources.events import endpoints, queries
@@ -12,7 +13,8 @@ from roost.settings import Settings
 
 def _services(settings: Settings) -> Iterable[object]:
     """A quarter of the connections is left to those who ask."""
-    return (Streams(max(1, settings.max_connections * 3 // 4)),)
+    feed = Feed()
+    return feed, Streams(feed, max(1, settings.max_connections * 3 // 4))
 
 
 GROUP = Group(

@@ -91,9 +91,10 @@ class Stream:
 class Streams:
     """All of this process."""
 
-    def __init__(self, most: int) -> None:
-        self.feed = Feed()
-        self.feed.follow(self._take)
+    def __init__(self, feed: Feed, most: int) -> None:
+        """`most`: at once."""
+        self._feed = feed
+        self._feed.follow(self._take)
         self._most = most
         self.count = 0
         self._by_account: dict[int, set[Stream]] = {}
@@ -111,12 +112,11 @@ class Streams:
     ) -> AsyncIterator[None]:
         """Let others read until the end of the block."""
         self._store, self._clock, self._tokens, self._trust = store, clock, tokens, trust
-        self._ending = False
         revoked = asyncio.Event()
         await store.listen(CHANNEL, lambda _payload: revoked.set())
         self._checking = asyncio.create_task(self._check_idle(revoked))
         try:
-            async with self.feed.open(store):
+            async with self._feed.open(store):
                 yield
         finally:
             self._checking.cancel()
@@ -124,6 +124,7 @@ class Streams:
     def end_all(self) -> None:
         """The server stops; clients come back to another one, or to its next start."""
         self._ending = True
+        self._feed.end()
         for stream in self._all():
             stream.end()
 
@@ -144,7 +145,7 @@ class Streams:
         of_account.add(stream)
         self.count += 1
         try:
-            async with self.feed.awaited():
+            async with self._feed.awaited(identity.account_id):
                 yield stream
         finally:
             self.count -= 1

@@ -30,6 +30,7 @@ _REFUSALS = {
     "401": ("Unauthorized", "There is no valid token, or it lacks a scope."),
     "403": ("Forbidden", "The user lacks a grant, or their type of user may not do this."),
     "404": ("NotFound", "There is no such thing, or it is another account's."),
+    "412": ("PreconditionFailed", "What `If-Match` names is another version by now."),
     "413": ("TooLarge", "The body is larger than this operation takes."),
     "415": ("UnsupportedMediaType", "The body's Content-Type is none that this operation takes."),
     "429": ("TooManyRequests", "Too many requests: `Retry-After` says how many seconds to wait."),
@@ -41,6 +42,7 @@ _REASONS = {
     "401": {"reason": "Invalid Token"},
     "403": {"reason": "Unauthorized"},
     "404": {"reason": "Not found"},
+    "412": {"field": "If-Match", "reason": "It has changed since it was read"},
     "413": {"reason": "The body must not be larger than 1048576 bytes"},
     "415": {"reason": "Content-Type must be application/json"},
     "429": {"reason": "Too many requests"},
@@ -50,6 +52,10 @@ _REASONS = {
 _COUNT = {"type": "integer", "minimum": 0}
 _TEXT = {"type": "string"}
 HEADERS: Mapping[str, Json] = {
+    "ETag": {
+        "description": "The version that is shown, for `If-None-Match` and `If-Match`.",
+        "schema": _TEXT,
+    },
     "Retry-After": {
         "description": "Seconds until the rate limit's window ends; on every answer.",
         "schema": {"type": "integer", "minimum": 1},
@@ -87,7 +93,8 @@ HEADERS: Mapping[str, Json] = {
         "schema": {"type": "string", "examples": [SPEC_VERSION]},
     },
 }
-_SENT: Json = {name: {"$ref": f"#/components/headers/{name}"} for name in HEADERS}
+_SENT: Json = {name: {"$ref": f"#/components/headers/{name}"} for name in HEADERS if name != "ETag"}
+_VERSIONED: Json = {**_SENT, "ETag": {"$ref": "#/components/headers/ETag"}}
 
 
 def build_responses(endpoint: Endpoint, schemas: Schemas) -> Json:
@@ -97,11 +104,17 @@ def build_responses(endpoint: Endpoint, schemas: Schemas) -> Json:
         success["204"] = {"description": "There is nothing to show.", "headers": _SENT}
     if isinstance(endpoint.returns, Accepted):
         success["202"] = _unfinished(endpoint.returns.row)
-    has_body = endpoint.body is not None or bool(endpoint.accepts)
+    if endpoint.has_version:
+        success["304"] = {"description": "The client has it already.", "headers": _VERSIONED}
+    unmeant: set[str] = set()
+    if endpoint.body is None and not endpoint.accepts:
+        unmeant.update(_WITH_BODY)
+    if endpoint.method not in ("PUT", "DELETE"):
+        unmeant.add("412")
     return success | {
         code: {"$ref": f"#/components/responses/{name}"}
         for code, (name, _) in _REFUSALS.items()
-        if has_body or code not in _WITH_BODY
+        if code not in unmeant
     }
 
 
@@ -123,7 +136,8 @@ def _success(endpoint: Endpoint, schemas: Schemas) -> Json:
         content = {EVENT_STREAM: _messages(endpoint.returns)}
     if endpoint.dry_run is not None:
         content = {**content, DRY_RUN: _content(DryRunRow, schemas)}
-    return {"description": _meaning(endpoint.returns), "headers": _SENT, "content": content}
+    headers = _VERSIONED if endpoint.has_version else _SENT
+    return {"description": _meaning(endpoint.returns), "headers": headers, "content": content}
 
 
 def _messages(returns: Stream) -> Json:

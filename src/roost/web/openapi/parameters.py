@@ -10,6 +10,8 @@ from roost.web.idempotency import HEADER as IDEMPOTENCY_KEY
 from roost.web.pages import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE
 from roost.web.registry import Endpoint, Page, Stream
 from roost.web.routing import ParamKind, path_params
+from roost.web.versions import IF_MATCH, IF_NONE_MATCH
+from roost.web.waits import MOST_SECONDS, WAIT
 
 Json = Mapping[str, object]
 
@@ -41,6 +43,33 @@ PARAMETERS: Mapping[str, Json] = {
             "of the API; writes without it refuse it."
         ),
         "schema": {"type": "boolean", "default": False},
+    },
+    "Wait": {
+        "name": WAIT,
+        "in": "query",
+        "description": (
+            "Seconds in which the answer may wait until there is another `status` than now. It is "
+            "given at once where `If-None-Match` names none of its versions, and as it is then "
+            "when the time is over."
+        ),
+        "schema": {"type": "integer", "minimum": 0, "maximum": MOST_SECONDS, "default": 0},
+    },
+    "IfMatch": {
+        "name": IF_MATCH,
+        "in": "header",
+        "description": (
+            "Tags of the `ETag` of a GET of this path, with commas between them, or `*`. The write "
+            "is refused with 412, and nothing has changed, when what it would change is another "
+            "version by now, whoever has changed it. 400 where nothing is shown at the path."
+        ),
+        "schema": {"type": "string"},
+    },
+    "IfNoneMatch": {
+        "name": IF_NONE_MATCH,
+        "in": "header",
+        "description": "Tags that the client has the answers of: 304 without a body for one of "
+        "these.",
+        "schema": {"type": "string"},
     },
     "LastEventId": {
         "name": "Last-Event-ID",
@@ -88,6 +117,9 @@ def build_parameters(endpoint: Endpoint) -> list[Json]:
         *_path_parameters(endpoint),
         *_query_parameters(endpoint),
         *_list_parameters(endpoint),
+        *([_shared("Wait")] if endpoint.can_wait else []),
+        *([_shared("IfNoneMatch")] if endpoint.has_version else []),
+        *([_shared("IfMatch")] if endpoint.method in ("PUT", "DELETE") else []),
         *([_shared("LastEventId")] if isinstance(endpoint.returns, Stream) else []),
         *([_shared("DryRun")] if endpoint.dry_run is not None else []),
         *([_shared("IdempotencyKey")] if endpoint.method == "POST" and not endpoint.public else []),
