@@ -19,6 +19,7 @@ from bench import (
     dialect,
     dns,
     edge,
+    events,
     guest,
     images,
     jobs,
@@ -39,6 +40,7 @@ _WITH_DATABASE: dict[str, Callable[[Store, Path], AsyncIterator[Result]]] = {
     "writes": writes.measure,
     "lists": lists.measure,
     "jobs": jobs.measure,
+    "events": events.measure,
     "billing": billing.measure,
     "attacks": attacks.measure,
 }

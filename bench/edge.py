@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count, cycle, repeat
 from pathlib import Path
@@ -32,13 +32,17 @@ _ROOST = (machine.program("roost"),)
 
 @contextmanager
 def roost_server(
-    state: Path, dsn: str, *options: str, program: Sequence[str] = _ROOST
+    state: Path,
+    dsn: str,
+    *options: str,
+    program: Sequence[str] = _ROOST,
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[int, int]]:
     """`roost serve` on the server's core, with an access log; its process id and port."""
     command = [*program, "serve", "--engines", "simulated"]
     command += ["--state", str(state), "--listen", "127.0.0.1:0", *options]
-    environment = {"DATABASE_URL": dsn, "ROOST_RATE_LIMIT_SCALE": "0"}
-    with machine.running(command, "roost ready", environment=environment) as (pid, line):
+    given = {"DATABASE_URL": dsn, "ROOST_RATE_LIMIT_SCALE": "0", **(environment or {})}
+    with machine.running(command, "roost ready", environment=given) as (pid, line):
         yield pid, int(line.rpartition(":")[2])
 
 

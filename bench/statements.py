@@ -110,3 +110,9 @@ GRANT_HALF = """
     where account_id = $1 and id % 2 = 0
 """
 """Account, user."""
+
+ADD_EVENT = """
+    insert into event (account_id, action, status, created, message)
+    values ($1, 'bench', 'notification', $2, $3)
+"""
+"""Account, when, a message."""

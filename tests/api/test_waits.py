@@ -20,7 +20,7 @@ async def timed(client: Client, path: str, **headers: str) -> tuple[Answer, floa
 
 
 async def test_until_it_has_another_status(client: Client, roost: Roost) -> None:
-    async with slow(roost, "create", seconds=1):
+    async with slow(roost, "disk_make", seconds=1):
         row = await client.post(INSTANCES, create_body())
         path = f"{INSTANCES}/{row['id']}"
         seen = [row["status"]]

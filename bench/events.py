@@ -1,0 +1,114 @@
+"""Streams of events: what those cost on which nothing happens, and how soon an event is there."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from time import perf_counter
+
+from bench import machine
+from bench.database import Account, make_account
+from bench.edge import roost_server
+from bench.load import request
+from bench.results import Result
+from bench.statements import ADD_EVENT
+from roost.app.serve import raise_file_limit
+from roost.clock import Clock
+from roost.store import Store
+
+_STREAMS, _OF_ACCOUNT = 10_000, 100
+_SPARE = 200
+"""Of half of the files that may be open, which are as many connections as the server takes."""
+_AT_ONCE = 200
+_IDLE_SECONDS = 50.0
+"""Two heartbeats of each."""
+_RATE, _TOLD_SECONDS, _READERS = 200, 15.0, 20
+_MOST = 16_000
+"""Connections that the server takes: a quarter is for what is no stream."""
+
+
+class _Stream(asyncio.Protocol):
+    """One that has begun once `began` is done; keeps how long each event took."""
+
+    def __init__(self, sent: bytes, took: list[float]) -> None:
+        self.began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._sent = sent
+        self._took = took
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        transport.write(self._sent)
+
+    def data_received(self, data: bytes) -> None:
+        now = perf_counter()
+        self._received += data
+        *messages, self._received = self._received.split(b"\n\n")
+        for message in messages:
+            self._hear(message, now)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.began.done():
+            self.began.set_exception(ConnectionError(self._received[:200]))
+
+    def _hear(self, message: bytes, now: float) -> None:
+        if not self.began.done() and b"retry: " in message:
+            self.began.set_result(None)
+        _, _, data = message.partition(b"data: ")
+        if data:
+            self._took.append(now - float(json.loads(data)["message"]))
+
+
+async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
+    count = min(_STREAMS, raise_file_limit() // 2 - _SPARE)
+    accounts = [
+        await make_account(store, f"idle{number}", 0) for number in range(count // _OF_ACCOUNT)
+    ]
+    told = [await make_account(store, f"told{number}", 0) for number in range(_READERS)]
+    limits = {"ROOST_MAX_CONNECTIONS": str(_MOST), "ROOST_CONNECTIONS_PER_ADDRESS": str(_MOST)}
+    took: list[float] = []
+    with roost_server(state, store.dsn, environment=limits) as (pid, port):
+        before = machine.memory_megabytes(pid)
+        idle = await _open(port, [each for each in accounts for _ in range(_OF_ACCOUNT)], took)
+        memory = (machine.memory_megabytes(pid) - before) / len(idle) * 1024
+        yield Result("an idle stream: memory", memory, "KiB")
+        cpu, began = machine.cpu_seconds(pid), perf_counter()
+        await asyncio.sleep(_IDLE_SECONDS)
+        share = (machine.cpu_seconds(pid) - cpu) / (perf_counter() - began) * 100
+        yield Result(f"{len(idle)} idle streams: of a core", share, "%", 5.0)
+        readers = await _open(port, told, took)
+        await _tell(store, told)
+        took.sort()
+        note = f"{len(took)}, {_RATE} a second, beside these; median {_at(took, 0.5):.1f} ms"
+        yield Result("an event at its stream, 99 %", _at(took, 0.99), "ms", 100.0, note=note)
+        for stream in (*idle, *readers):
+            stream.transport.abort()
+
+
+def _at(took: Sequence[float], share: float) -> float:
+    return took[int(len(took) * share)] * 1000
+
+
+async def _open(port: int, accounts: Sequence[Account], took: list[float]) -> list[_Stream]:
+    loop = asyncio.get_running_loop()
+    streams: list[_Stream] = []
+    for start in range(0, len(accounts), _AT_ONCE):
+        some: list[_Stream] = []
+        for account in accounts[start : start + _AT_ONCE]:
+            stream = _Stream(request("GET", "/v4/events/stream", account.token), took)
+            await loop.create_connection(lambda stream=stream: stream, "127.0.0.1", port)  # type: ignore[misc]
+            some.append(stream)
+        await asyncio.gather(*(stream.began for stream in some))
+        streams += some
+    return streams
+
+
+async def _tell(store: Store, accounts: Sequence[Account]) -> None:
+    """Each event says when it was begun to be written."""
+    clock, began = Clock(), perf_counter()
+    for number in range(int(_RATE * _TOLD_SECONDS)):
+        await asyncio.sleep(max(0, began + number / _RATE - perf_counter()))
+        account = accounts[number % len(accounts)]
+        await store.execute(ADD_EVENT, account.id, clock.seconds(), str(perf_counter()))
+    await asyncio.sleep(1)
