@@ -131,7 +131,7 @@ class Api:
                 return tagged(await self._await(exchange, endpoint, call, known), known)
             async with self._turn(exchange):
                 reply = await _handle(endpoint, call, None)
-            return tagged(reply, known)
+            return tagged(reply, known) if endpoint.has_version else reply
 
     async def _await(
         self, exchange: Exchange, endpoint: Endpoint, call: Call, known: str | None

@@ -14,7 +14,7 @@ from roost.errors import ApiError, Problem, invalid
 from roost.store import Queries
 from roost.web.call import Call
 from roost.web.registry import Endpoint
-from roost.web.reply import Header, Reply, Streamed
+from roost.web.reply import Header, Reply
 
 IF_MATCH = "If-Match"
 IF_NONE_MATCH = "If-None-Match"
@@ -52,7 +52,7 @@ def tag_of(reply: Reply) -> str:
 
 def tagged(reply: Reply, if_none_match: str | None = None) -> Reply:
     """The answer of a GET with its tag; 304 without a body where the client has it already."""
-    if reply.status != 200 or isinstance(reply, Streamed):
+    if reply.status != 200:
         return reply
     tag = tag_of(reply)
     headers: tuple[Header, ...] = (*reply.headers, (b"etag", tag.encode()))
