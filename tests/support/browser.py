@@ -58,16 +58,21 @@ class Form:
 
 
 class _FormReader(HTMLParser):
+    """Of forms that change something; what others ask for is an address."""
+
     def __init__(self) -> None:
         super().__init__()
         self.forms: list[Form] = []
+        self._asks = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
         if tag == "form":
-            assert values["method"] == "post"
-            self.forms.append(Form(values["action"], {}))
-        elif tag == "input" and values.get("type") != "checkbox":
+            assert values["method"] in ("get", "post")
+            self._asks = values["method"] == "get"
+            if not self._asks:
+                self.forms.append(Form(values["action"], {}))
+        elif tag == "input" and not self._asks and values.get("type") != "checkbox":
             self.forms[-1].fields[values["name"]] = values.get("value", "")
 
 
