@@ -247,6 +247,26 @@ async def test_its_token_ends_with_the_session_and_the_password(
     assert (await console.get("/")).location == "/login?next=%2F"
 
 
+async def test_a_file_is_sent_as_the_api_takes_it(console: Browser, client: Client) -> None:
+    ticket = await client.post("/support/tickets", {"summary": "help", "description": "please"})
+    path = f"/console/support/tickets/{ticket['id']}/attachments"
+    form = await console.get(path, do="upload_ticket_attachment")
+    csrf = form.forms[index(form, "upload_ticket_attachment")].fields["csrf"]
+    parts = [_part('name="csrf"', csrf), _part('name="file"; filename="log.txt"', "it broke")]
+    data = "".join([*parts, "--limit--\r\n"]).encode()
+    to = f"{path}?do=upload_ticket_attachment"
+    kind = {"Content-Type": "multipart/form-data; boundary=limit"}
+    sent = await console.send("POST", to, data, kind)
+    assert sent.status == 303, sent.text
+    assert (await client.get(f"/support/tickets/{ticket['id']}"))["attachments"] == ["log.txt"]
+    without = data.replace(csrf.encode(), b"0" * 64)
+    assert (await console.send("POST", to, without, kind)).status == 403
+
+
+def _part(said: str, text: str) -> str:
+    return f"--limit\r\nContent-Disposition: form-data; {said}\r\n\r\n{text}\r\n"
+
+
 async def _is_refused(client: Client) -> bool:
     return (await client.send("GET", "/profile")).status == 401
 

@@ -13,7 +13,7 @@ from roost.console.calls import Calls, calls_of
 from roost.console.choices import with_choices
 from roost.console.forms import Field, Sent, body_of, fields_of, shown, values_of
 from roost.console.operations import PREFIX, url_of
-from roost.console.reading import one, read_form
+from roost.console.reading import File, one, read_file, read_form
 from roost.console.render import SAFETY, redirect, show
 from roost.console.visit import Visit, is_destructive
 from roost.errors import ErrorItem
@@ -85,7 +85,11 @@ async def show_form(visit: Visit) -> Response:
 
 async def perform(visit: Visit) -> Response:
     """Do what a form says, or show it again with what is wrong."""
-    sent = await read_form(visit.request)
+    endpoint, file = visit.operations.by_name[visit.page.form or ""], None
+    if endpoint.accepts:
+        sent, file = await read_file(visit.request, endpoint)
+    else:
+        sent = await read_form(visit.request)
     form = await _form(visit, sent)
     if not visit.visitor.holds(one(sent, "csrf")):
         return show(visit, visit.page.template, 403, form=_with(form, other=[EXPIRED]))
@@ -96,15 +100,23 @@ async def perform(visit: Visit) -> Response:
     if form.confirm is not None and one(sent, "confirm").strip() != form.confirm:
         problems = {"confirm": f"Type {form.confirm}"}
         return show(visit, visit.page.template, 400, form=_with(form, problems=problems))
-    raw = orjson.dumps(body) if form.endpoint.body is not None else b""
-    answer = await visit.api.call(
-        form.endpoint, visit.params, body=raw, key=one(sent, "key") or None
-    )
+    answer = await _send(visit, form, body, file, one(sent, "key") or None)
     if answer.ok:
         return _after(visit, form, answer)
     if visit.request.headers.get("x-fragment") == "json":
         return JSONResponse(answer.value, answer.status, headers=dict(SAFETY))
     return show(visit, visit.page.template, answer.status, form=await _refused(visit, form, answer))
+
+
+async def _send(
+    visit: Visit, form: Form, body: Mapping[str, JsonValue], file: File | None, key: str | None
+) -> Answer:
+    if file is not None:
+        return await visit.api.call(
+            form.endpoint, visit.params, body=file.body, content_type=file.content_type
+        )
+    raw = orjson.dumps(body) if form.endpoint.body is not None else b""
+    return await visit.api.call(form.endpoint, visit.params, body=raw, key=key)
 
 
 async def _preview(visit: Visit, form: Form, body: Mapping[str, JsonValue]) -> Response:
