@@ -108,6 +108,11 @@ class RoostServer:
         return (self._running[0].state / "admin.token").read_text().strip()
 
     @property
+    def first_login(self) -> str:
+        """The link by which that user chooses a password for the web console, once."""
+        return (self._running[0].state / "admin.login").read_text().strip()
+
+    @property
     def authority(self) -> Path:
         """PEM file for clients of a server with `tls`."""
         return self._running[0].state / "tls" / "ca.pem"
