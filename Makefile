@@ -10,7 +10,7 @@ SETUP := $(or $(PYTHON),python3) scripts/setup.py
 UV := $(shell command -v uv || echo .boot/bin/uv)
 BOOT := $(filter .boot/bin/uv,$(UV))
 
-.PHONY: run test test-real coverage check bench clients fmt clean
+.PHONY: run test test-real coverage check bench clients dist fmt clean
 
 run: $(BOOT)
 	@$(SETUP)
@@ -39,6 +39,12 @@ bench: $(BOOT)
 # Writes docs/clients.md.
 clients: $(BOOT)
 	@$(UV) run --locked scripts/try-clients
+
+# A wheel in dist, and the container image "roost".
+dist: $(BOOT)
+	@python3 scripts/libraries.py
+	@$(UV) build --wheel --out-dir dist
+	@scripts/build-image
 
 fmt: $(BOOT)
 	@$(UV) run --locked ruff format .
