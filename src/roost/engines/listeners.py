@@ -30,7 +30,10 @@ class Listener:
 
     @classmethod
     def parse(cls, text: str) -> "Listener":
-        """Of such as `192.0.2.53:53` or `[2001:db8::53]:53`. Raises ListenerError."""
+        """Read a listener from a text such as `192.0.2.53:53` or `[2001:db8::53]:53`.
+
+        Raises ListenerError.
+        """
         host, _, port = text.strip().rpartition(":")
         try:
             return cls(str(ip_address(host.removeprefix("[").removesuffix("]"))), int(port))
@@ -42,7 +45,7 @@ class Listener:
 
 
 def parse_listeners(text: str) -> tuple[Listener, ...]:
-    """Of a list with commas. Raises ListenerError."""
+    """Read listeners from a list with commas. Raises ListenerError."""
     return tuple(Listener.parse(part) for part in text.split(","))
 
 

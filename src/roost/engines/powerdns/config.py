@@ -103,7 +103,10 @@ def sqlite_backend(path: str) -> Mapping[str, str]:
 
 
 def postgres_backend(url: str) -> Mapping[str, str]:
-    """Of `postgresql://user:password@host:port/database?sslmode=require`. Raises ConfigError."""
+    """Read the backend from `postgresql://user:password@host:port/database?sslmode=require`.
+
+    Raises ConfigError.
+    """
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query))
     host = query.pop("host", parts.hostname or "")

@@ -96,7 +96,7 @@ _NO_SOA = Soa(".", ".", 0, 0, 0, 0, 0, 0)
 
 
 def zone_path(name: str) -> str:
-    """Of a zone's own pages; characters that paths do not carry are `=2F` and so on."""
+    """The path of a zone's own pages; characters that paths do not carry are `=2F` and so on."""
     plain = (c if c.isalnum() or c in ".-_" else f"={ord(c):02X}" for c in name)
     return f"/zones/{''.join(plain)}"
 

@@ -50,7 +50,7 @@ class LocalServer:
         return self.folder.place()
 
     async def renew(self) -> None:
-        """The same, and a server that runs with other settings is replaced."""
+        """Start the server unless it runs, and replace one that runs with other settings."""
         self.folder.make()
         async with locked(self.folder.path):
             if await self._search() is not None and not self.folder.is_configured():

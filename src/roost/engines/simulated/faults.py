@@ -76,7 +76,7 @@ class FaultPlan:
         return await self._state.transact_few(lambda documents: self.use(documents, operation))
 
     def use(self, documents: Documents, operation: str) -> str | None:
-        """The same, within a transaction that commits."""
+        """Why this call fails, as `reason` tells, within a transaction that commits."""
         body = documents.read("fault", operation)
         if body is None:
             return None
@@ -107,7 +107,7 @@ class FaultPlan:
             stay()
 
     async def copy(self, operation: str, key: str, progress: Progress) -> None:
-        """The same for a copy, which tells how far it is."""
+        """Let a copy take its time, as `wait` does, and tell how far it is."""
         if not asks_again():
             await _pass(await self.latency(operation), progress)
             return
@@ -136,7 +136,7 @@ class FaultPlan:
     def clock(
         self, documents: Documents, operation: str, key: str, at_most: float | None = None
     ) -> tuple[float, float]:
-        """The same, within a transaction that commits."""
+        """The seconds of an operation, and those passed, within a transaction that commits."""
         now, name = time.time(), f"{operation} {key}"
         seconds = self._seconds(documents, operation)
         seconds = seconds if at_most is None else min(seconds, at_most)

@@ -107,7 +107,7 @@ def hold_volume(documents: Documents, volume_id: int, compute_id: int | None) ->
 
 
 def state_of(guest: Guest | None, disks: Sequence[Disk]) -> InstanceState | None:
-    """Of what exists of an instance; None when that is nothing."""
+    """The state of what exists of an instance; None when that is nothing."""
     if guest is None and not disks:
         return None
     known = guest or Guest(disks[0].compute_id, vcpus=0, memory=0)
@@ -122,7 +122,7 @@ def state_of(guest: Guest | None, disks: Sequence[Disk]) -> InstanceState | None
 
 
 def disk_state(disk: Disk) -> DiskState:
-    """Of a disk that is only begun, the size is 0."""
+    """How a disk is; the size of one that is only begun is 0."""
     return DiskState(disk.id, disk.compute_id, disk.size if disk.whole else 0)
 
 
@@ -149,7 +149,7 @@ def _counters_at(documents: Documents, guest: Guest, now: datetime) -> Counters 
 
 
 def counters_at(documents: Documents, now: datetime) -> dict[int, Counters]:
-    """Of all guests that run."""
+    """The counters of all guests that run."""
     found = ((guest.id, _counters_at(documents, guest, now)) for guest in GUESTS.all(documents))
     return {compute_id: each for compute_id, each in found if each is not None}
 

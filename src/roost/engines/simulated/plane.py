@@ -137,9 +137,9 @@ class Plane:
             stay()
 
     async def transact(self, work: Callable[[Documents], _Result]) -> _Result:
-        """Of a few documents."""
+        """Run work on a few documents in a transaction."""
         return await self.state.transact_few(work)
 
     async def survey(self, work: Callable[[Documents], _Result]) -> _Result:
-        """Of however many there are of a kind."""
+        """Run work on however many documents there are of a kind."""
         return await self.state.transact(work)

@@ -78,8 +78,8 @@ class StateFile:
         return await self._run(lambda connection: work(Documents(connection)))
 
     async def transact_few(self, work: Callable[[Documents], _Result]) -> _Result:
-        """The same for work on a few small documents, on the event loop where nobody else writes
-        at the moment."""
+        """Run work on a few small documents, as `transact` does, on the event loop where nobody
+        else writes at the moment."""
         connection = self._own
         if connection is None or not self._left or not _begin(connection):
             return await self.transact(work)

@@ -39,7 +39,7 @@ class Asides:
         return found[0] if found else None
 
     def numbers(self) -> list[int]:
-        """Of all that are whole."""
+        """The numbers of all that are whole."""
         if not self._root.is_dir():
             return []
         matches = (_NAME.fullmatch(path.name) for path in self._root.iterdir())

@@ -32,7 +32,7 @@ async def capture(
 
 
 async def compress(draft: Draft, guest: Guest, disk_id: int, progress: Progress) -> ImageInfo:
-    """The same of a disk to which nobody writes: it need not be copied before."""
+    """Compress a disk to which nobody writes, so that it need not be copied before."""
     found, image = whole(guest, disk_id), Place(draft.image, disk_id)
     origin = guest.disk(disk_id).image()
     async with sink(image, found.size(), DOING) as target:
@@ -108,7 +108,7 @@ def put_root(draft: Draft, part: Path) -> None:
 
 
 def firmware_image(image_id: str, size: int) -> ImageInfo:
-    """Of a disk of so many bytes that boots by itself."""
+    """The description of a disk of so many bytes that boots by itself."""
     return ImageInfo(
         id=image_id,
         boot="firmware",

@@ -115,7 +115,7 @@ def _backup(name: str) -> Options:
 
 
 async def _wait(guest: Guest, count: int, progress: Progress, doing: str) -> None:
-    """Of copies of which one fails, QEMU cancels the others."""
+    """Wait for the copies; when one fails, QEMU cancels the others."""
     while True:
         async with connected(guest.directory) as monitor:
             jobs = await _jobs(monitor)

@@ -68,7 +68,7 @@ async def _fit_ext(guest: Guest, place: Place, size: int) -> None:
 
 
 def _cut(part: Path, size: int) -> None:
-    """Of a disk with any other content only zeros are cut off."""
+    """Cut a disk without a known file system: only zeros are cut off. Raises EngineError."""
     with part.open("rb") as file:
         if any(piece.strip(b"\0") for piece in _pieces(file.fileno(), size)):
             raise EngineError(f"{_DOING}: what it holds needs more room")

@@ -69,7 +69,7 @@ class Drive:
         }
 
     def arguments(self) -> list[str]:
-        """The same on a command line."""
+        """The arguments that add the device on a command line."""
         return ["-blockdev", json.dumps(self.node()), "-device", json.dumps(self.device())]
 
 

@@ -86,7 +86,7 @@ class Guest:
         return Place(self.directory, disk_id)
 
     def disk_state(self, disk_id: int) -> DiskState:
-        """Of a disk that is only begun, or goes meanwhile, the size is 0."""
+        """How the disk is; the size of one that is only begun, or goes meanwhile, is 0."""
         try:
             found = self.disk(disk_id).find()
             size = 0 if found is None else found.size()
@@ -160,7 +160,7 @@ def all_guests(state_dir: Path) -> list[Guest]:
 
 
 def arriving_ids(state_dir: Path) -> list[int]:
-    """Of guests that other hosts are about to send here."""
+    """The ids of guests that other hosts are about to send here."""
     return _ids(state_dir, "arriving")
 
 

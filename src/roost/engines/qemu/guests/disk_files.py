@@ -106,7 +106,7 @@ class Place:
 
 
 def disk_ids(directory: Path) -> list[int]:
-    """Of all disks in the directory, also of those that are only begun; none without it."""
+    """The ids of all disks in the directory, also of those only begun; none without it."""
     try:
         matches = [_NAME.fullmatch(path.name) for path in directory.iterdir()]
     except FileNotFoundError:

@@ -19,7 +19,10 @@ _log = structlog.get_logger(__name__)
 
 
 class Endings:
-    """Of the guests whose state is in `state_dir`. Nothing is followed while nobody listens."""
+    """The endings of guests whose state is in `state_dir`.
+
+    Nothing is followed while nobody listens.
+    """
 
     def __init__(self, state_dir: Path) -> None:
         self._state_dir = state_dir

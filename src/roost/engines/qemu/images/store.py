@@ -86,7 +86,7 @@ class GuestImage:
         return self.directory / INITRD if self.info.boot == "kernel" else None
 
     def link(self, directory: Path) -> "GuestImage":
-        """The same image with its files hard-linked, or copied, into `directory`."""
+        """This image with its files hard-linked, or copied, into `directory`."""
         return self._link(directory, [path.name for path in self.directory.iterdir()])
 
     def link_kernel(self, directory: Path) -> "GuestImage":

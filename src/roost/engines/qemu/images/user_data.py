@@ -51,7 +51,7 @@ def _part(user_data: bytes) -> Message:
 
 
 def _unpacked(user_data: bytes) -> bytes:
-    """Of parts that are packed cloud-init takes no message apart, only of all user data."""
+    """Unpack all user data: in packed parts alone, cloud-init takes no message apart."""
     if not user_data.startswith(_GZIP):
         return user_data
     try:

@@ -92,7 +92,7 @@ async def settle(guest: Guest, settled: Guest) -> None:
 
 
 async def forget_key(guest: Guest) -> None:
-    """Of one that has come."""
+    """Remove the key of a guest that has come."""
     if guest.process() is not None:
         async with asked(guest), connected(guest.directory) as monitor:
             await channel.drop_key(monitor)

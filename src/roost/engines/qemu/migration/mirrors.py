@@ -37,7 +37,7 @@ def is_one(node: str | None) -> bool:
 async def begin(
     monitor: Monitor, names: Sequence[str], receiver: Receiver, limit: int | None
 ) -> None:
-    """Of these nodes; all together send at most `limit` bytes a second."""
+    """Mirror these nodes; all together send at most `limit` bytes a second."""
     for name in names:
         target = f"{_PREFIX}{name}"
         there = channel.remote(name, receiver.address, receiver.disks_port)
@@ -61,7 +61,7 @@ async def look(monitor: Monitor, count: int) -> MirrorProgress:
 
 
 async def finish(monitor: Monitor) -> None:
-    """Of a guest that is halted: all that it has written is there when this returns."""
+    """End the mirrors of a halted guest, when all that it has written is there."""
     jobs = await _jobs(monitor)
     for job in jobs:
         await monitor.execute("block-job-cancel", {"device": job.id})

@@ -70,7 +70,7 @@ _NEIGHBOURS = TypeAdapter(list[_Neighbour])
 
 
 class Addressing:
-    """Of the guests of one region's namespace, `name`; notes are kept in `directory`."""
+    """The addresses of guests in one region's namespace, `name`; notes are kept in `directory`."""
 
     def __init__(self, name: str, directory: Path) -> None:
         self._name = name
@@ -98,7 +98,7 @@ class Addressing:
             self._directory.joinpath(str(compute_id)).unlink(missing_ok=True)
 
     async def read(self) -> Mapping[int, GuestAddresses | None]:
-        """Of all guests that are attached; None of one with anything else than was written."""
+        """The addresses of all attached guests; None for one that has others than were written."""
         async with self._locked():
             taps = await within(self._name, read_taps)
             try:
@@ -221,7 +221,7 @@ def _ranges_first(route: _Leading) -> tuple[bool, str]:
 
 
 def _digests(text: str) -> dict[str, str]:
-    """Of the chains of guests in what nft lists."""
+    """The digests of guests' chains, from what nft lists."""
     return {name: _digest(body) for name, body in _CHAIN.findall(text)}
 
 

@@ -118,7 +118,7 @@ def bridge_mac(config: NetworkConfig) -> str:
 
 
 def region_number(config: NetworkConfig) -> int:
-    """The same on all its hosts, and hardly ever that of another region."""
+    """A number for the region: the same on all its hosts, and hardly ever another region's."""
     return int.from_bytes(_gateway(config)[:4], "big")
 
 

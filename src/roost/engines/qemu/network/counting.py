@@ -65,7 +65,7 @@ def no_guest_counters(compute_id: int) -> str:
 
 
 def read_traffic(network: str) -> dict[int, Traffic]:
-    """Of all guests, by id; inside the namespace. OSError when there is none."""
+    """The traffic of all guests, by id; inside the namespace. OSError when there is none."""
     epoch = f"{_BOOT_ID.read_text().strip()}.{made_as(network)}"
     return {compute_id: _traffic(epoch, each) for compute_id, each in _totals().items()}
 

@@ -44,7 +44,7 @@ _Namespaces = Mapping[str, Mapping[int, Held]]
 
 
 class Filters:
-    """Of one region; may be used by several processes at once."""
+    """The filters of one region, which several processes may change at once."""
 
     def __init__(self, state_dir: Path) -> None:
         self._state_dir = state_dir
@@ -84,7 +84,7 @@ class Filters:
                     await self._note(note.spec.id, replace(note, kernel=kernel))
 
     async def read(self, firewall_id: int | None = None) -> list[FirewallState]:
-        """What there is of all of them, or of one, by id."""
+        """What the kernel has of all firewalls, or of one, by id."""
         work = _read_all if firewall_id is None else partial(_read_one, firewall_id)
         if not namespace_path(self._region).exists():
             return []
@@ -131,7 +131,7 @@ class Filters:
 
 
 def _inside(firewall: FirewallSpec, vpc_id: int) -> frozenset[str]:
-    """What it filters in a VPC."""
+    """The addresses and networks that a firewall filters in a VPC."""
     return frozenset(address for vpc, address in firewall.inside if vpc == vpc_id)
 
 

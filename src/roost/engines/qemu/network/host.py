@@ -68,7 +68,7 @@ async def overlap(pools: tuple[Network, ...], own_device: str) -> str | None:
 
 
 async def _routes() -> list[_Route]:
-    """Of all tables, so that the host's own addresses are among them."""
+    """The routes of all tables, so that the host's own addresses are among them."""
     show = ("-json", "route", "show", "table", "all")
     ipv4 = _ROUTES.validate_json(await run(_DOING, "ip", "-4", *show))
     return ipv4 + _ROUTES.validate_json(await run(_DOING, "ip", "-6", *show))

@@ -73,7 +73,7 @@ def made_as(name: str) -> str:
 
 
 def identity(name: str) -> str | None:
-    """The same; None while there is none."""
+    """Which network the namespace is, as `made_as` tells; None while there is none."""
     try:
         return made_as(name)
     except FileNotFoundError:
@@ -81,7 +81,7 @@ def identity(name: str) -> str | None:
 
 
 async def within(name: str, work: Callable[[], _Result]) -> _Result:
-    """What `work` returns inside the namespace; OSError when the namespace is not there."""
+    """Run `work` inside the namespace; OSError when there is none."""
 
     def work_inside() -> _Result:
         enter(name)
@@ -91,7 +91,7 @@ async def within(name: str, work: Callable[[], _Result]) -> _Result:
 
 
 async def on_host(work: Callable[[], _Result]) -> _Result:
-    """The same where this process is, whose namespace a new thread has."""
+    """Run `work` in this process's own namespace, which a new thread has."""
     with ThreadPoolExecutor(1) as thread:
         return await asyncio.get_running_loop().run_in_executor(thread, work)
 

@@ -206,7 +206,7 @@ class GuestNetwork:
             await self._addressing.write(guest)
 
     async def addresses(self) -> Mapping[int, GuestAddresses | None]:
-        """Of attached guests; None where the kernel has not what was written."""
+        """The addresses of attached guests; None where the kernel has not what was written."""
         if not namespace_path(self.name).exists():
             return {}
         found = await self._addressing.read()
@@ -228,7 +228,7 @@ class GuestNetwork:
                 await self._link()
 
     async def overlay(self) -> Overlay | None:
-        """What was set; None when the kernel has something else."""
+        """The overlay that was set; None when the kernel has something else."""
         if not self._directory.exists():
             return Overlay()
         async with locked(self._directory):

@@ -97,7 +97,7 @@ class Overlays:
             await self._begin(overlay, self._of_region(overlay))
 
     async def stretch_vlan(self, vlan_id: int) -> None:
-        """The same of a VLAN, which has its bridge."""
+        """Stretch a VLAN, which has its bridge, to other hosts."""
         overlay = await DISK.run(self._read)
         if vlan_id in overlay.vlans:
             await self._begin(overlay, self._vlan(overlay, vlan_id))
@@ -138,7 +138,7 @@ class Overlays:
         self._path.write_bytes(_OVERLAY.dump_json(overlay))
 
     def _tunnels(self, overlay: Overlay, other: Overlay) -> dict[int, _Tunnel]:
-        """Of all networks of both, as they are by the first one; by number."""
+        """The tunnels of all networks that either overlay has, as the first says; by number."""
         region = [self._of_region(overlay)] if overlay.region or other.region else []
         vlans = (self._vlan(overlay, key) for key in {*overlay.vlans, *other.vlans})
         vpcs = (self._vpc(overlay, key) for key in {*overlay.vpcs, *other.vpcs})
@@ -191,7 +191,8 @@ async def _has_guests(tunnel: _Tunnel) -> bool:
 
 
 async def _held(tunnel: _Tunnel) -> Paths | None:
-    """What the tunnel knows; None when it is another one, nothing where there is none."""
+    """The paths that the tunnel knows; None when it is another tunnel, none where there is no
+    tunnel."""
     found = await settings(tunnel.namespace, tunnel.device)
     if found is None:
         return Paths()

@@ -87,8 +87,9 @@ guest.
 
 
 def inside_firewalls(lengths: Iterable[int]) -> str:
-    """The same in a VPC, for addresses of IPv4 and networks of these prefix lengths. Can be applied
-    again at any time, with those that there are and more.
+    """Let firewalls filter inside a VPC, for IPv4 addresses and networks of these prefix lengths.
+
+    It can be applied again at any time, with those that there are and more.
     """
     kinds = [(f"4_{n}", f" & {IPv4Network((0, n)).netmask}") for n in sorted(lengths)]
     names = [f"{way}{kind}" for kind, _ in [("4", ""), *kinds] for way in ("in", "out")]

@@ -44,5 +44,5 @@ async def shape(name: str, device: str, rate: int) -> None:
 
 
 def queue_of(device: str) -> str:
-    """Of a guest's device such as `tap100001`."""
+    """The device that queues for a guest's, such as `tap100001`."""
     return f"ifb{device.removeprefix('tap')}"

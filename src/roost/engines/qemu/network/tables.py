@@ -131,7 +131,7 @@ def erase(firewall_id: int) -> None:
 
 
 def read(firewall_id: int) -> Held | None:
-    """What the kernel has of one; None when it has nothing."""
+    """What the kernel has of a firewall; None when it has nothing."""
     with Netlink() as kernel:
         maps = _check_table(kernel)
         held = _read(kernel, firewall_id)
@@ -142,7 +142,10 @@ def read(firewall_id: int) -> Held | None:
 
 
 def read_all() -> dict[int, Held]:
-    """The same of all, by firewall. NoTableError when a part of what they rest on is gone."""
+    """What the kernel has of all firewalls, by id.
+
+    NoTableError when a part that they need is gone.
+    """
     with Netlink() as kernel:
         maps = _check_table(kernel)
         found, rules = defaultdict[int, Held](Held), _rules(kernel)
@@ -174,7 +177,7 @@ def _contents(name: str, parts: Iterable[bytes]) -> bytes:
 
 
 def lengths() -> frozenset[int]:
-    """Of the ranges of IPv4 that the table has maps for; none without a table."""
+    """The prefix lengths of IPv4 that the table has maps for; none without a table."""
     with Netlink() as kernel:
         try:
             maps = _maps(kernel)
@@ -205,7 +208,7 @@ def _place(address: str, maps: Iterable[_Map]) -> bool:
 
 
 def _owner(name: str) -> int | None:
-    """Of a chain `fw7_in4` or a set `7.1a2b_0`."""
+    """The firewall that a chain `fw7_in4` or a set `7.1a2b_0` belongs to."""
     head = name.removeprefix("fw").partition("_")[0] if name[:2] == "fw" else name.partition(".")[0]
     return int(head) if head.isdecimal() else None
 

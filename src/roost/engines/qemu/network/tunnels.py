@@ -87,7 +87,7 @@ def number(kind: Literal["vlan", "vpc", "region"], key: int) -> int:
 
 
 def host_mac(host: HostAddress | str) -> str:
-    """Of a host's ends of its tunnels; locally administered."""
+    """The MAC address of a host's ends of its tunnels; locally administered."""
     digest = hashlib.sha256(str(host).encode()).digest()
     return ":".join(f"{octet:02x}" for octet in (0x16, *digest[:5]))
 

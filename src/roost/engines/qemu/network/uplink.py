@@ -55,7 +55,7 @@ _ROUTES = TypeAdapter(list[_Route])
 
 @dataclass(frozen=True, slots=True)
 class HostUplink:
-    """Of one region. Methods may be called again at any time."""
+    """The uplink of one region. Methods may be called again at any time."""
 
     device: str
     """The host's end of the region's cable."""
@@ -100,7 +100,8 @@ class HostUplink:
         return address if await on_host(partial(_is_own, address)) else None
 
     async def devices(self) -> list[str]:
-        """Of the host, by which the region is reached; none where it is to have no way out."""
+        """The host's devices by which the region is reached; none where it is to have no way
+        out."""
         if self.config.uplink != "routed":
             return []
         found = [name for version in (4, 6) for name in await _default_devices(version)]
@@ -263,7 +264,7 @@ def _was_started(version: int) -> bool:
 
 
 def _mark(version: int) -> Path:
-    """Of the network namespace that is the host to us."""
+    """The mark of the network namespace that is the host to us."""
     inode = Path("/proc/thread-self/ns/net").stat().st_ino
     return Path(f"/run/roost-forwarding-{inode}-{_FAMILIES[version]}")
 
@@ -276,7 +277,7 @@ def _learn_as_router(names: Iterable[str]) -> None:
 
 
 async def _default_devices(version: int) -> list[str]:
-    """Of the host."""
+    """The devices that the host's default routes lead to."""
     return [route.dev for route in await _default_routes(version) if route.dev]
 
 

@@ -40,7 +40,7 @@ class VpcPort(BaseModel):
 
 
 def subnet_name(subnet_id: int) -> str:
-    """Of the subnet's bridge."""
+    """The name of the subnet's bridge."""
     return f"sub{subnet_id}"
 
 

@@ -203,7 +203,7 @@ def _leading(port: VpcPort) -> list[str]:
 
 
 def gateway_mac(subnet_id: int) -> str:
-    """Of a subnet's gateway, the same on all hosts: a guest that comes from another one goes on."""
+    """The MAC address of a subnet's gateway: the same on all hosts, so that guests may move."""
     return _mac(0x12, subnet_id)
 
 

@@ -153,5 +153,5 @@ async def _find_job(monitor: Monitor, name: str) -> BlockJob | None:
 
 
 def _copy_name(source: VolumeFile, target: VolumeFile) -> str:
-    """Of the job and of the node that it fills; a node's name may have 31 characters."""
+    """The name of the job and of the node it fills; that of a node may have 31 characters."""
     return f"clone-{source.id}-{target.id}"

@@ -55,13 +55,13 @@ class Content:
 
     @classmethod
     def of_text(cls, name: str, text: str) -> "Content":
-        """Of what `to_text` gave."""
+        """Read a zone's content from what `to_text` gave."""
         zone = read_zone(text, from_text(name), relativize=False, check_origin=False)
         return cls.of_transfer(zone)
 
     @classmethod
     def of_transfer(cls, zone: DnsZone) -> "Content":
-        """Of a zone whose names are absolute."""
+        """Read content from a zone whose names are absolute."""
         nodes: dict[Name, Sets] = {}
         for name, each in zone.iterate_rdatasets():
             nodes.setdefault(name, {})[each.rdtype] = each

@@ -66,7 +66,7 @@ def ds_records(origin: Name, key: Key) -> list[DsRecord]:
 
 
 class Signer:
-    """Of one zone."""
+    """What signs the answers of one zone."""
 
     def __init__(self, content: Content, key: Key) -> None:
         self._content = content

@@ -192,7 +192,7 @@ def _sources(name: str, documents: Documents) -> _Sources:
 
 
 def _versions(names: Iterable[str], documents: Documents) -> dict[str, str]:
-    """Of those that are zones. States of former releases have zones without a version."""
+    """The versions of those that are zones; zones of former releases have none."""
     found = {}
     for name in names:
         version = documents.read(_VERSION, name)
