@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roost.engines.gateway.faults import S3Error
-from roost.engines.gateway.signatures import Caller, Signed, verify
+from roost.engines.gateway.signatures import Caller, verify
+from roost.engines.gateway.signing import Signed
 
 KEY, SECRET, HOST = "A" * 20, "s" * 40, "s3.test"
 OWN, OTHER = Credentials(KEY, SECRET), Credentials(KEY, "t" * 40)

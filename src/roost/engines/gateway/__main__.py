@@ -8,17 +8,15 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import structlog
 import uvloop
-from aiohttp import web
 
 from roost.engines.gateway import admin, handover, moves, service
+from roost.engines.gateway.connections import Connections
 from roost.engines.gateway.faults import S3Error
 from roost.engines.gateway.register import Register
 from roost.engines.gateway.room import Room
@@ -26,18 +24,12 @@ from roost.engines.gateway.state import Gateway
 from roost.engines.gateway.upstream import Upstream
 from roost.engines.listeners import LOOPBACK
 
-_MOST_LINE = 32 * 1024
 _BACKLOG = 1024
-_READ_BYTES = 256 << 10
-"""Of a body, until reading waits for the server behind."""
-_KEEP_SECONDS = 75.0
 _CLOSE_SECONDS = 0.4
 """For requests to end in, and again for those that were told to."""
 _WAIT_SECONDS = 0.05
 _PORT_SECONDS = 10.0
 """In which the port must be had, when nobody passes it on."""
-
-_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +57,15 @@ async def _run(settings: Settings) -> None:
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    clients = _serving(partial(service.answer, gateway))
-    control = _serving(partial(admin.answer, gateway))
+    clients = Connections(partial(service.answer, gateway))
+    control = Connections(partial(admin.answer, gateway))
     path = folder / "admin.sock"
     path.unlink(missing_ok=True)
     servers = [await loop.create_unix_server(control, str(path))]
-    work = asyncio.create_task(moves.work(gateway))
+    work = [
+        asyncio.create_task(each)
+        for each in (moves.work(gateway), clients.sweep(), upstream.sweep())
+    ]
     opening = asyncio.create_task(_open(gateway, settings, clients))
     ending = asyncio.create_task(ended.wait())
     await asyncio.wait((opening, ending), return_when=asyncio.FIRST_COMPLETED)
@@ -80,12 +75,13 @@ async def _run(settings: Settings) -> None:
     opening.cancel()
     for server in servers:
         server.close()
-    work.cancel()
-    await asyncio.gather(*(each.shutdown(_CLOSE_SECONDS) for each in (clients, control)))
+    for each in work:
+        each.cancel()
+    await asyncio.gather(*(each.shut_down(_CLOSE_SECONDS) for each in (clients, control)))
     register.close()
 
 
-async def _open(gateway: Gateway, settings: Settings, clients: web.Server) -> asyncio.Server:
+async def _open(gateway: Gateway, settings: Settings, clients: Connections) -> asyncio.Server:
     """Serve clients at the port, which is passed on by whoever waits there, or taken. Raises
     OSError when somebody else has it."""
     loop, deadline = asyncio.get_running_loop(), time.monotonic() + _PORT_SECONDS
@@ -126,28 +122,6 @@ async def _find_legacy(gateway: Gateway) -> None:
             await asyncio.sleep(_WAIT_SECONDS)
         else:
             return
-
-
-def _serving(answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> web.Server:
-    async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        try:
-            return await answer(request)
-        except (ConnectionError, asyncio.CancelledError):
-            raise
-        except Exception:
-            _log.exception("request_failed", method=request.method)
-            return web.Response(status=500)
-
-    return web.Server(
-        handle,
-        access_log=None,
-        auto_decompress=False,
-        max_line_size=_MOST_LINE,
-        max_field_size=_MOST_LINE,
-        read_bufsize=_READ_BYTES,
-        keepalive_timeout=_KEEP_SECONDS,
-        handler_cancellation=True,
-    )
 
 
 def main() -> None:

@@ -10,10 +10,9 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
-from aiohttp import web
-
 from roost.engines.gateway import acls, lists, moves, objects, uploads
 from roost.engines.gateway.faults import S3Error, unavailable
+from roost.engines.gateway.http import Request, Response
 from roost.engines.gateway.register import Bucket, Key
 from roost.engines.gateway.room import Share
 from roost.engines.gateway.state import Gateway, Pending
@@ -26,19 +25,22 @@ _REFUSED = "The account may not have this bucket"
 _SINCE = f"{os.getpid()} {time.time()}"
 
 
-async def answer(gateway: Gateway, request: web.BaseRequest) -> web.StreamResponse:
+async def answer(gateway: Gateway, request: Request) -> None:
     """409 with a word for what the control plane may expect, 503 for what it cannot help."""
-    action, sent = request.path.removeprefix("/"), json.loads(await request.read())
+    action, sent = request.target.removeprefix("/"), json.loads(await request.inbox.whole())
     if action == "made":
-        return await _made(gateway, request)
+        await _made(gateway, request)
+        return
+    found: Json
     try:
-        return web.json_response(await _ACTIONS[action](gateway, sent))
+        status, found = 200, await _ACTIONS[action](gateway, sent)
     except _NotEmptyError:
-        return web.json_response({"error": "BucketNotEmpty"}, status=409)
+        status, found = 409, {"error": "BucketNotEmpty"}
     except _TakenError:
-        return web.json_response({"error": "Taken"}, status=410)
+        status, found = 410, {"error": "Taken"}
     except S3Error as error:
-        return web.json_response({"error": error.code}, status=503)
+        status, found = 503, {"error": error.code}
+    await request.send(Response(status, {}, json.dumps(found).encode(), "application/json"))
 
 
 class _TakenError(Exception):
@@ -220,15 +222,15 @@ async def _set_shares(gateway: Gateway, sent: Json) -> Json:
     return {}
 
 
-async def _made(gateway: Gateway, request: web.BaseRequest) -> web.StreamResponse:
-    response, told = web.StreamResponse(), list[Pending]()
-    await response.prepare(request)
+async def _made(gateway: Gateway, request: Request) -> None:
+    told = list[Pending]()
+    await request.begin(Response())
     while True:
         waiting = list(gateway.pending.values())
         for each in waiting:
             if each not in told:
                 line = json.dumps({"label": each.label, "key": each.key})
-                await response.write(f"{line}\n".encode())
+                await request.write(f"{line}\n".encode())
         told = waiting
         async with gateway.asked:
             await gateway.asked.wait()

@@ -12,11 +12,10 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
-from aiohttp import StreamReader, web
-from aiohttp.client_exceptions import ClientPayloadError
-
 from roost.engines.gateway.faults import S3Error, invalid
-from roost.engines.gateway.signatures import STREAMS, UNSIGNED, Caller, Seed
+from roost.engines.gateway.http import Inbox
+from roost.engines.gateway.signatures import STREAMS, Caller
+from roost.engines.gateway.signing import UNSIGNED, Seed
 
 FRAME = 64 * 1024
 _MOST_PIECE = 16 * 1024 * 1024
@@ -77,12 +76,12 @@ class Body:
         yield f"0\r\n{self.checksum}:{self.trailer[self.checksum]}\r\n\r\n".encode()
 
 
-def opened(request: web.BaseRequest, headers: Mapping[str, str], caller: Caller) -> Body:
+def opened(inbox: Inbox, headers: Mapping[str, str], caller: Caller) -> Body:
     """Raises S3Error for what cannot be a body."""
     sent = headers.get("content-length")
     md5 = _md5(headers)
     if caller.payload.startswith(STREAMS):
-        return _streamed(request, headers, caller, md5)
+        return _streamed(inbox, headers, caller, md5)
     if sent is None:
         if "transfer-encoding" in headers:
             raise S3Error(411, "MissingContentLength", "You must provide the Content-Length header")
@@ -90,7 +89,7 @@ def opened(request: web.BaseRequest, headers: Mapping[str, str], caller: Caller)
     wanted = None if caller.payload == UNSIGNED else caller.payload.lower()
     if wanted is not None and not _HEX.fullmatch(wanted):
         raise invalid("x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a stream or a SHA-256")
-    return Body(int(sent), _checked(_plain(request.content), int(sent), _Digests(wanted, md5)))
+    return Body(int(sent), _checked(_plain(inbox), int(sent), _Digests(wanted, md5)))
 
 
 async def whole(body: Body, most: int) -> bytes:
@@ -100,9 +99,7 @@ async def whole(body: Body, most: int) -> bytes:
     return b"".join([piece async for piece in body.pieces])
 
 
-def _streamed(
-    request: web.BaseRequest, headers: Mapping[str, str], caller: Caller, md5: bytes | None
-) -> Body:
+def _streamed(inbox: Inbox, headers: Mapping[str, str], caller: Caller, md5: bytes | None) -> Body:
     if caller.payload not in _KINDS:
         raise S3Error(501, "NotImplemented", f"{caller.payload} is not implemented")
     if not caller.payload.endswith("-TRAILER") and "x-amz-trailer" in headers:
@@ -119,7 +116,7 @@ def _streamed(
         raise invalid("The value specified in the x-amz-trailer header is not supported")
     found = dict[str, str]()
     signed = None if "UNSIGNED" in caller.payload else caller.seed
-    pieces = _unframed(request.content, signed, "TRAILER" in caller.payload, found, known)
+    pieces = _unframed(inbox, signed, "TRAILER" in caller.payload, found, known)
     body = Body(int(said), _checked(pieces, int(said), _Digests(None, md5)), found)
     body.checksum = known[0] if known else None
     return body
@@ -168,16 +165,16 @@ async def _checked(
         yield kept
 
 
-async def _plain(reader: StreamReader) -> AsyncIterator[bytes]:
+async def _plain(inbox: Inbox) -> AsyncIterator[bytes]:
     try:
-        while piece := await reader.readany():
+        while piece := await inbox.any():
             yield piece
-    except (ClientPayloadError, ConnectionError, web.HTTPException) as error:
+    except ConnectionError as error:
         raise _incomplete() from error
 
 
 async def _unframed(
-    reader: StreamReader,
+    inbox: Inbox,
     seed: Seed | None,
     has_trailer: bool,
     found: dict[str, str],
@@ -186,29 +183,29 @@ async def _unframed(
     """The pieces of `aws-chunked`, each with a signature where they are signed."""
     try:
         while True:
-            size, signature = _frame(await _line(reader))
-            piece = await reader.readexactly(size) if size else b""
+            size, signature = _frame(await _line(inbox))
+            piece = await inbox.exactly(size) if size else b""
             if seed is not None:
                 text = f"{_EMPTY}\n{hashlib.sha256(piece).hexdigest()}"
                 seed = seed.next("PAYLOAD", text)
                 _compare(seed, signature)
             if not size:
                 break
-            if await reader.readexactly(2) != b"\r\n":
+            if await inbox.exactly(2) != b"\r\n":
                 raise _incomplete()
             yield piece
         if has_trailer:
-            await _read_trailer(reader, seed, found, wanted)
-    except (EOFError, ClientPayloadError, ConnectionError) as error:
+            await _read_trailer(inbox, seed, found, wanted)
+    except (EOFError, ConnectionError) as error:
         raise _incomplete() from error
 
 
 async def _read_trailer(
-    reader: StreamReader, seed: Seed | None, found: dict[str, str], wanted: list[str]
+    inbox: Inbox, seed: Seed | None, found: dict[str, str], wanted: list[str]
 ) -> None:
     """Lines until an empty one, or the end."""
     signature, seen = None, 0
-    while line := await reader.readline():
+    while line := await inbox.line():
         seen += len(line)
         if seen > _MOST_TRAILER:
             raise invalid("The trailer is too long", "MalformedTrailerError")
@@ -252,8 +249,8 @@ def _frame(line: bytes) -> tuple[int, str | None]:
     return number, value.decode("latin-1") if name == b"chunk-signature" else None
 
 
-async def _line(reader: StreamReader) -> bytes:
-    line = await reader.readuntil(b"\n")
+async def _line(inbox: Inbox) -> bytes:
+    line = await inbox.line()
     if len(line) > _MOST_LINE or not line.endswith(b"\n"):
         raise _incomplete()
     return line

@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import unquote, unquote_plus
 
-from aiohttp import web
-
 from roost.engines.gateway import bodies, names
 from roost.engines.gateway.access import Identity, identity_of
 from roost.engines.gateway.bodies import Body
 from roost.engines.gateway.faults import invalid
+from roost.engines.gateway.http import Request
 from roost.engines.gateway.register import Register
-from roost.engines.gateway.signatures import Caller, Signed, verify
+from roost.engines.gateway.signatures import Caller, verify
+from roost.engines.gateway.signing import Signed
 
 
 @dataclass(slots=True)
 class Call:
     """What is asked, by whom."""
 
-    request: web.BaseRequest
+    request: Request
     method: str
     path: str
     """As it was sent."""
@@ -44,16 +44,14 @@ class Call:
     def body(self) -> Body:
         """Raises S3Error."""
         if self.headers.get("expect", "").lower() == "100-continue":
-            transport = self.request.transport
-            if transport is not None:
-                transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        return bodies.opened(self.request, self.headers, self.caller)
+            self.request.go_on()
+        return bodies.opened(self.request.inbox, self.headers, self.caller)
 
 
-def read(request: web.BaseRequest, domain: str | None) -> Call:
+def read(request: Request, domain: str | None) -> Call:
     """Without a look at who signed it."""
     target, _, query_text = _target(request)
-    headers = _headers(request)
+    headers = request.headers
     pairs = [
         (_unquoted(name), _unquoted(value))
         for name, _, value in (each.partition("=") for each in query_text.split("&") if each)
@@ -96,22 +94,16 @@ def check_name(name: str) -> None:
 
 
 def _unquoted(text: str) -> str:
+    if "%" not in text and "+" not in text:
+        return text
     return unquote_plus(text, errors="surrogateescape")
 
 
-def _target(request: web.BaseRequest) -> tuple[str, str, str]:
-    raw = request._message.path
+def _target(request: Request) -> tuple[str, str, str]:
+    raw = request.target
     if not raw.startswith("/"):
         raw = "/" + raw.partition("://")[2].partition("/")[2]
     return raw.partition("?")
-
-
-def _headers(request: web.BaseRequest) -> dict[str, str]:
-    found = dict[str, str]()
-    for name, value in request.headers.items():
-        key = name.lower()
-        found[key] = f"{found[key]},{value}" if key in found else value
-    return found
 
 
 def _label_of(host: str, domain: str | None) -> str | None:

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from urllib.parse import quote, unquote
 
-from aiohttp import web
-
 from roost.engines.gateway import access, acls, bodies, names
 from roost.engines.gateway.bodies import Body
 from roost.engines.gateway.call import Call, check_name
 from roost.engines.gateway.faults import S3Error, invalid, no_object
 from roost.engines.gateway.headers import answered_headers, sent_headers
+from roost.engines.gateway.http import Response
 from roost.engines.gateway.register import Bucket
 from roost.engines.gateway.state import Gateway
 from roost.engines.gateway.upstream import Incoming, Outgoing, of_bytes, refused
@@ -38,7 +37,7 @@ def path_of(bucket: Bucket, name: str) -> str:
     return f"/{bucket.place}/{names.encoded(name)}"
 
 
-async def get(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamResponse:
+async def get(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     """GET and HEAD, of the whole, a range or a part."""
     access.check(call.identity, bucket, "read", call.object_name)
     if call.query.get("versionId", "null") != "null":
@@ -62,31 +61,27 @@ async def get(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamRespons
         gateway.upstream.release(incoming)
 
 
-async def _passed_on(
-    gateway: Gateway, call: Call, bucket: Bucket, incoming: Incoming
-) -> web.StreamResponse:
+async def _passed_on(gateway: Gateway, call: Call, bucket: Bucket, incoming: Incoming) -> Response:
     headers = answered_headers(incoming)
     length = int(headers.get("content-length", _WHOLE + 1))
     if call.method != "HEAD" and incoming.status not in _NO_BODY and length <= _WHOLE:
-        return web.Response(status=incoming.status, headers=headers, body=await incoming.read())
-    response = web.StreamResponse(status=incoming.status, headers=headers)
-    await answer_begins(call, bucket, response)
+        return Response(status=incoming.status, headers=headers, body=await incoming.read())
+    response = Response(status=incoming.status, headers=headers)
+    complete(call, bucket, response)
+    await call.request.begin(response)
     if call.method != "HEAD" and incoming.status not in _NO_BODY:
         sent = 0
         try:
             async for piece in incoming.connection.pieces():
-                await response.write(piece)
+                await call.request.write(piece)
                 sent += len(piece)
-        except ConnectionError:
-            if call.request.transport is not None:
-                call.request.transport.abort()
         finally:
             gateway.sent[bucket.label] += sent
-    await response.write_eof()
+    await call.request.finish()
     return response
 
 
-async def answer_begins(call: Call, bucket: Bucket | None, response: web.StreamResponse) -> None:
+def complete(call: Call, bucket: Bucket | None, response: Response) -> None:
     """With what all answers have."""
     response.headers["x-amz-request-id"] = call.id
     response.headers["Server"] = "Roost"
@@ -95,10 +90,9 @@ async def answer_begins(call: Call, bucket: Bucket | None, response: web.StreamR
         response.headers["Access-Control-Allow-Origin"] = "*"
         response.headers["Access-Control-Expose-Headers"] = "*"
         response.headers["Vary"] = "Origin"
-    await response.prepare(call.request)
 
 
-async def put(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def put(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     """An object, of a body or as a copy."""
     access.check(call.identity, bucket, "write", call.object_name)
     access.check_no_acl(call.headers)
@@ -114,7 +108,7 @@ async def put(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
 
 async def put_body(
     gateway: Gateway, call: Call, bucket: Bucket, path: str, query: list[tuple[str, str]]
-) -> web.Response:
+) -> Response:
     """What the request holds is what the server behind has, or neither."""
     body, headers = call.body(), sent_headers(call.headers)
     if body.length > _LARGEST_PUT:
@@ -125,7 +119,7 @@ async def put_body(
         if incoming.status >= 400:
             raise refused(incoming.status, answer)
     kept = {k: v for k, v in answered_headers(incoming).items() if not k.startswith("content-")}
-    return web.Response(status=incoming.status, headers=kept)
+    return Response(status=incoming.status, headers=kept)
 
 
 def _outgoing(
@@ -155,7 +149,7 @@ async def source_of(gateway: Gateway, call: Call) -> str:
     return quote(path_of(bucket, name), safe="/-_.~")
 
 
-async def _copied(gateway: Gateway, call: Call, bucket: Bucket, path: str) -> web.Response:
+async def _copied(gateway: Gateway, call: Call, bucket: Bucket, path: str) -> Response:
     if call.headers.get("content-length", "0") != "0":
         raise invalid("A copy has no body", "InvalidRequest")
     return await copy(gateway, call, bucket, path, [])
@@ -168,7 +162,7 @@ async def copy(
     path: str,
     query: list[tuple[str, str]],
     size: int | None = None,
-) -> web.Response:
+) -> Response:
     """Of an object, or of a range of so many bytes into a part. The answer holds no names."""
     source = await source_of(gateway, call)
     if size is None:
@@ -178,7 +172,7 @@ async def copy(
         incoming, answer = await gateway.upstream.call(Outgoing("PUT", path, query, headers))
         if incoming.status >= 400:
             raise refused(incoming.status, answer)
-    return web.Response(status=incoming.status, body=answer, content_type="application/xml")
+    return Response(status=incoming.status, body=answer, content_type="application/xml")
 
 
 async def _size(gateway: Gateway, path: str) -> int:
@@ -188,14 +182,14 @@ async def _size(gateway: Gateway, path: str) -> int:
     return int(incoming.header("content-length") or 0) if incoming.status == 200 else 0
 
 
-async def delete(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def delete(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     access.check(call.identity, bucket, "write", call.object_name)
     if call.query.get("versionId", "null") != "null":
         raise invalid("Invalid version id specified")
     async with gateway.writing(bucket):
         conditions = {k: v for k, v in call.headers.items() if k.startswith("if-")}
         await _delete(gateway, bucket, call.object_name, conditions)
-    return web.Response(status=204)
+    return Response(status=204)
 
 
 async def _delete(
@@ -208,7 +202,7 @@ async def _delete(
     await acls.ended(gateway, bucket, name)
 
 
-async def delete_many(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def delete_many(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     root = parsed(await bodies.whole(call.body(), _MOST_XML))
     quiet = (root.findtext("{*}Quiet") or root.findtext("Quiet") or "").strip() == "true"
     wanted = [each.findtext("{*}Key") for each in root.iterfind("{*}Object")]
@@ -237,10 +231,10 @@ async def delete_many(gateway: Gateway, call: Call, bucket: Bucket) -> web.Respo
     async with gateway.writing(bucket):
         pairs = zip(wanted, versions, strict=True)
         parts = await asyncio.gather(*(one(name or "", version) for name, version in pairs))
-    return web.Response(body=document("DeleteResult", parts), content_type="application/xml")
+    return Response(body=document("DeleteResult", parts), content_type="application/xml")
 
 
-async def tags(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def tags(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     """Of an object: get, put and delete."""
     reads = call.method == "GET"
     access.check(call.identity, bucket, "look" if reads else "settle", call.object_name)
@@ -254,10 +248,10 @@ async def tags(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
     if incoming.status >= 400:
         raise refused(incoming.status, answer)
     kind = "application/xml" if answer else None
-    return web.Response(status=incoming.status, body=answer or None, content_type=kind)
+    return Response(status=incoming.status, body=answer or None, content_type=kind)
 
 
-async def attributes(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def attributes(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     """Those of a head, as XML."""
     access.check(call.identity, bucket, "read", call.object_name)
     wanted = {
@@ -288,7 +282,7 @@ async def attributes(gateway: Gateway, call: Call, bucket: Bucket) -> web.Respon
         parts.append(tag("ObjectSize", incoming.header("content-length") or "0"))
     kept = {"Last-Modified": incoming.header("last-modified") or ""}
     body = document("GetObjectAttributesResponse", parts)
-    return web.Response(body=body, headers=kept, content_type="application/xml")
+    return Response(body=body, headers=kept, content_type="application/xml")
 
 
 def _checksums(incoming: Incoming) -> str:

@@ -4,11 +4,10 @@ import asyncio
 import re
 from datetime import UTC, datetime
 
-from aiohttp import web
-
 from roost.engines.gateway import access, acls, lists, objects, settings, uploads
 from roost.engines.gateway.call import Call, authenticate, check_name, read
 from roost.engines.gateway.faults import S3Error, denied, invalid, not_built, unavailable
+from roost.engines.gateway.http import Request, Response
 from roost.engines.gateway.register import Bucket
 from roost.engines.gateway.state import Gateway, Pending
 from roost.engines.gateway.xml import document, tag
@@ -19,32 +18,29 @@ _XML = "application/xml"
 _OBJECT_OTHERS = ("torrent", "restore", "select", "append", "renameObject")
 
 
-async def answer(gateway: Gateway, request: web.BaseRequest) -> web.StreamResponse:
+async def answer(gateway: Gateway, request: Request) -> None:
     """Also of what is refused."""
     call = read(request, gateway.domain)
     bucket = gateway.register.buckets.get(call.label)
     try:
         if call.method == "OPTIONS":
-            response: web.StreamResponse = _preflight(call, bucket)
+            response: Response = _preflight(call, bucket)
         else:
             authenticate(call, gateway.register)
             response = await _done(gateway, call)
     except S3Error as error:
         body = error.body(call.path, call.id) if call.method != "HEAD" else None
-        response = web.Response(status=error.status, body=body, content_type=_XML)
+        response = Response(status=error.status, body=body, content_type=_XML)
         if error.status == 503:
             response.headers["Retry-After"] = "1"
-    if not response.prepared:
-        if isinstance(response, web.Response) and isinstance(response.body, bytes):
-            gateway.sent[call.label] += len(response.body) if bucket is not None else 0
-        if not request.content.is_eof():
-            response.force_close()
-        await objects.answer_begins(call, bucket, response)
-        await response.write_eof()
-    return response
+    if not response.begun:
+        if bucket is not None and response.body:
+            gateway.sent[call.label] += len(response.body)
+        objects.complete(call, bucket, response)
+        await request.send(response)
 
 
-def _preflight(call: Call, bucket: Bucket | None) -> web.Response:
+def _preflight(call: Call, bucket: Bucket | None) -> Response:
     if bucket is None or not bucket.cors or "origin" not in call.headers:
         raise denied("CORSResponse: This CORS request is not allowed.")
     wanted = call.headers.get("access-control-request-headers")
@@ -54,10 +50,10 @@ def _preflight(call: Call, bucket: Bucket | None) -> web.Response:
     }
     if wanted:
         headers["Access-Control-Allow-Headers"] = wanted
-    return web.Response(headers=headers)
+    return Response(headers=headers)
 
 
-async def _done(gateway: Gateway, call: Call) -> web.StreamResponse:
+async def _done(gateway: Gateway, call: Call) -> Response:
     if not call.label:
         if call.method != "GET":
             raise denied()
@@ -72,7 +68,7 @@ async def _done(gateway: Gateway, call: Call) -> web.StreamResponse:
     return await _on_object(gateway, call, await acls.current(gateway, bucket, call.name))
 
 
-async def _on_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamResponse:
+async def _on_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     query, method = call.query, call.method
     if settings.OF_BUCKETS & query.keys():
         objects.check_settled(bucket)
@@ -82,16 +78,16 @@ async def _on_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> web.Stream
     objects.check_settled(bucket)
     if method == "HEAD":
         access.check(call.identity, bucket, "read")
-        return web.Response(headers={"x-amz-bucket-region": "us-east-1"})
+        return Response(headers={"x-amz-bucket-region": "us-east-1"})
     if method == "GET" and "location" in query:
         access.check(call.identity, bucket, "look")
-        return web.Response(body=document("LocationConstraint", ()), content_type=_XML)
+        return Response(body=document("LocationConstraint", ()), content_type=_XML)
     if method == "GET" and "uploads" in query:
         return await uploads.listed(gateway, call, bucket)
     if method == "GET":
         access.check(call.identity, bucket, "read")
         body = await lists.answer(gateway.upstream, bucket, dict(query), "owner")
-        return web.Response(body=body, content_type=_XML)
+        return Response(body=body, content_type=_XML)
     if method == "POST" and "delete" in query:
         return await objects.delete_many(gateway, call, bucket)
     if method == "POST":
@@ -99,7 +95,7 @@ async def _on_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> web.Stream
     raise _not_allowed()
 
 
-async def _on_object(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamResponse:
+async def _on_object(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     query, method = call.query, call.method
     if settings.OF_OBJECTS & query.keys():
         return await settings.of_object(gateway, call, bucket)
@@ -122,7 +118,7 @@ async def _on_object(gateway: Gateway, call: Call, bucket: Bucket) -> web.Stream
     raise _not_allowed()
 
 
-async def _on_upload(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamResponse:
+async def _on_upload(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     acts = {
         "PUT": uploads.put_part,
         "POST": uploads.complete,
@@ -135,7 +131,7 @@ async def _on_upload(gateway: Gateway, call: Call, bucket: Bucket) -> web.Stream
     return await act(gateway, call, bucket)
 
 
-def _buckets(gateway: Gateway, call: Call) -> web.Response:
+def _buckets(gateway: Gateway, call: Call) -> Response:
     """Those that a key may use, or list."""
     key = call.identity.key
     if key is None:
@@ -158,10 +154,10 @@ def _buckets(gateway: Gateway, call: Call) -> web.Response:
     body.append(f"<Buckets>{''.join(parts)}</Buckets>")
     if rest and shown:
         body.append(tag("ContinuationToken", shown[-1].label))
-    return web.Response(body=document("ListAllMyBucketsResult", body), content_type=_XML)
+    return Response(body=document("ListAllMyBucketsResult", body), content_type=_XML)
 
 
-async def _make(gateway: Gateway, call: Call) -> web.Response:
+async def _make(gateway: Gateway, call: Call) -> Response:
     """The control plane makes it, and lets the key use it, before the answer."""
     key = call.identity.key
     if key is None or not key.makes:
@@ -172,7 +168,7 @@ async def _make(gateway: Gateway, call: Call) -> web.Response:
     if not _LABEL.fullmatch(call.label):
         raise invalid("The specified bucket is not valid.", "InvalidBucketName")
     if _is_own(gateway, call):
-        return web.Response(headers={"Location": f"/{call.label}"})
+        return Response(headers={"Location": f"/{call.label}"})
     pending = gateway.pending.get(call.label)
     if pending is not None and pending.key != key.name:
         raise S3Error(409, "OperationAborted", "Somebody else makes a bucket of this name")
@@ -190,7 +186,7 @@ async def _make(gateway: Gateway, call: Call) -> web.Response:
             del gateway.pending[call.label]
     if pending.refusal is not None:
         raise denied(pending.refusal)
-    return web.Response(headers={"Location": f"/{call.label}"})
+    return Response(headers={"Location": f"/{call.label}"})
 
 
 def _is_own(gateway: Gateway, call: Call) -> bool:

@@ -4,12 +4,11 @@ Those that a bucket lacks are answered as S3 answers for a bucket that never had
 clients which look before they write go on.
 """
 
-from aiohttp import web
-
 from roost.engines.gateway import access, lists
 from roost.engines.gateway.bodies import whole
 from roost.engines.gateway.call import Call
 from roost.engines.gateway.faults import S3Error, denied, invalid, no_object, not_built
+from roost.engines.gateway.http import Response
 from roost.engines.gateway.objects import path_of
 from roost.engines.gateway.register import Acl, Bucket
 from roost.engines.gateway.state import Gateway
@@ -66,25 +65,25 @@ _CORS = "".join(
 )
 
 
-async def of_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def of_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     """Raises S3Error."""
     name = min(OF_BUCKETS & call.query.keys())
     if call.method == "GET" and name == "versions":
         access.check(call.identity, bucket, "read")
         body = await lists.versions(gateway.upstream, bucket, dict(call.query), _OWNER)
-        return web.Response(body=body, content_type=_XML)
+        return Response(body=body, content_type=_XML)
     if call.method in ("GET", "HEAD"):
         access.check(call.identity, bucket, "look")
-        return web.Response(body=_told(bucket, name), content_type=_XML)
+        return Response(body=_told(bucket, name), content_type=_XML)
     access.check(call.identity, bucket, "settle")
     if name == "acl" and await _is_same(call, bucket.acl):
-        return web.Response()
+        return Response()
     if call.method == "DELETE" and name in _MISSING and not _has(bucket, name):
-        return web.Response(status=204)
+        return Response(status=204)
     raise refused(name)
 
 
-async def of_object(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def of_object(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     """Raises S3Error."""
     name = min(OF_OBJECTS & call.query.keys())
     reads = call.method in ("GET", "HEAD")
@@ -99,7 +98,7 @@ async def of_object(gateway: Gateway, call: Call, bucket: Bucket) -> web.Respons
     gateway.upstream.release(incoming)
     if incoming.status == 404:
         raise no_object()
-    return web.Response(body=_acl(acl), content_type=_XML) if reads else web.Response()
+    return Response(body=_acl(acl), content_type=_XML) if reads else Response()
 
 
 def refused(name: str) -> S3Error:

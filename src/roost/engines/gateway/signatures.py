@@ -1,4 +1,4 @@
-"""Signatures of S3: version 4 in headers and queries, version 2 in both, and of pieces of bodies.
+"""Whether signatures of S3 are right: version 4 in headers and queries, version 2 in both.
 
 https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html
 """
@@ -7,26 +7,30 @@ import base64
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
 from itertools import product
-from urllib.parse import quote
 
 from roost.engines.gateway.faults import S3Error, denied, invalid
+from roost.engines.gateway.signing import (
+    ALGORITHM,
+    EMPTY,
+    UNSIGNED,
+    Seed,
+    Signed,
+    as_bytes,
+    signature_of,
+    signing_key,
+    trimmed,
+)
 
-UNSIGNED = "UNSIGNED-PAYLOAD"
-EMPTY = hashlib.sha256(b"").hexdigest()
 STREAMS = "STREAMING-"
-_ALGORITHM = "AWS4-HMAC-SHA256"
 _SKEW = timedelta(minutes=15)
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _LONGEST = 7 * 24 * 3600
-_SAFE = "-_.~"
-_SPACES = re.compile(" +")
 _MOMENT = re.compile("[0-9]{8}T[0-9]{6}Z")
 _V2_QUERIES = frozenset(
     (
@@ -40,43 +44,6 @@ _V2_QUERIES = frozenset(
 )
 
 Secret = Callable[[str], str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Signed:
-    """What is signed of a request."""
-
-    method: str
-    path: str
-    """Without escapes."""
-    bucket_of_host: str | None
-    query: Sequence[tuple[str, str]]
-    headers: Mapping[str, str]
-    """Names in small letters."""
-    raw_path: str = ""
-    """As it was sent, which some clients sign."""
-
-    @property
-    def paths(self) -> Iterator[str]:
-        """As they may have been signed."""
-        yield (own := quote(self.path, safe=f"/{_SAFE}", errors="surrogateescape"))
-        if self.raw_path not in ("", own):
-            yield self.raw_path
-
-
-@dataclass(frozen=True, slots=True)
-class Seed:
-    """From which the signatures of a body's pieces go on."""
-
-    key: bytes
-    moment: str
-    scope: str
-    signature: str
-
-    def next(self, kind: str, text: str) -> "Seed":
-        """Of the piece that follows."""
-        lines = (f"{_ALGORITHM}-{kind}", self.moment, self.scope, self.signature, text)
-        return Seed(self.key, self.moment, self.scope, _hex(self.key, "\n".join(lines)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +66,7 @@ def verify(signed: Signed, secret: Secret, now: datetime) -> Caller:
         return _verify_old_url(signed, query, secret, now)
     if authorization is None:
         return Caller(None, signed.headers.get("x-amz-content-sha256", UNSIGNED))
-    if authorization.startswith(_ALGORITHM):
+    if authorization.startswith(ALGORITHM):
         return _verify_header(signed, authorization, secret, now)
     if authorization.startswith("AWS "):
         return _verify_old_header(signed, authorization, secret, now)
@@ -110,7 +77,7 @@ def _verify_header(signed: Signed, authorization: str, secret: Secret, now: date
     parts = {
         name.strip(): value.strip()
         for name, _, value in (
-            each.partition("=") for each in authorization[len(_ALGORITHM) :].split(",")
+            each.partition("=") for each in authorization[len(ALGORITHM) :].split(",")
         )
     }
     malformed = S3Error(
@@ -135,7 +102,7 @@ def _verify_header(signed: Signed, authorization: str, secret: Secret, now: date
     _check_signed_headers(signed, names)
     key = _key_of(access_key, secret, scope)
     for path in signed.paths:
-        wanted = _signature(signed, path, signed.query, names, payload, moment, scope, key)
+        wanted = signature_of(signed, path, signed.query, names, payload, moment, scope, key)
         if hmac.compare_digest(wanted.encode(), signature.encode(errors="replace")):
             return Caller(access_key, payload, Seed(key, moment, scope, wanted))
     raise _mismatch()
@@ -143,7 +110,7 @@ def _verify_header(signed: Signed, authorization: str, secret: Secret, now: date
 
 def _verify_url(signed: Signed, query: Mapping[str, str], secret: Secret, now: datetime) -> Caller:
     try:
-        if query["X-Amz-Algorithm"] != _ALGORITHM:
+        if query["X-Amz-Algorithm"] != ALGORITHM:
             raise ValueError
         access_key, scope = _credential(query["X-Amz-Credential"])
         moment, seconds = query["X-Amz-Date"], int(query["X-Amz-Expires"])
@@ -164,7 +131,7 @@ def _verify_url(signed: Signed, query: Mapping[str, str], secret: Secret, now: d
     rest = [each for each in signed.query if each[0] != "X-Amz-Signature"]
     key = _key_of(access_key, secret, scope)
     for path, payload in product(signed.paths, dict.fromkeys((UNSIGNED, said or UNSIGNED))):
-        wanted = _signature(signed, path, rest, names, payload, moment, scope, key)
+        wanted = signature_of(signed, path, rest, names, payload, moment, scope, key)
         if hmac.compare_digest(wanted.encode(), signature.encode(errors="replace")):
             return Caller(access_key, said or UNSIGNED)
     raise _mismatch()
@@ -218,7 +185,7 @@ def _check_old(signed: Signed, date: str, secret: str, signature: str) -> None:
 
 def _old_signature(signed: Signed, date: str, secret: str, path: str) -> str:
     amazon = "".join(
-        f"{name}:{_SPACES.sub(' ', value.strip())}\n"
+        f"{name}:{trimmed(value)}\n"
         for name, value in sorted(signed.headers.items())
         if name.startswith("x-amz-")
     )
@@ -228,66 +195,8 @@ def _old_signature(signed: Signed, date: str, secret: str, path: str) -> str:
     text = "\n".join((signed.method, *head, date, "")) + amazon + path
     if query:
         text += f"?{query}"
-    digest = hmac.digest(secret.encode(), _bytes(text), hashlib.sha1)
+    digest = hmac.digest(secret.encode(), as_bytes(text), hashlib.sha1)
     return base64.b64encode(digest).decode()
-
-
-def sign(
-    method: str,
-    path: str,
-    query: Sequence[tuple[str, str]],
-    headers: Mapping[str, str],
-    payload: str,
-    secret: str,
-) -> dict[str, str]:
-    """The headers with which the operator's own request to the server behind is made."""
-    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    sent = {**headers, "x-amz-content-sha256": payload, "x-amz-date": moment}
-    scope = f"{moment[:8]}/us-east-1/s3/aws4_request"
-    key = _signing_key(secret, scope)
-    names = sorted(name for name in sent if name == "host" or name.startswith("x-amz-"))
-    signed = Signed(method, path, None, query, sent)
-    target = quote(path, safe=f"/{_SAFE}")
-    signature = _signature(signed, target, query, names, payload, moment, scope, key)
-    sent["authorization"] = (
-        f"{_ALGORITHM} Credential=root/{scope}, SignedHeaders={';'.join(names)}, "
-        f"Signature={signature}"
-    )
-    return sent
-
-
-def _signature(
-    signed: Signed,
-    path: str,
-    query: Sequence[tuple[str, str]],
-    names: Sequence[str],
-    payload: str,
-    moment: str,
-    scope: str,
-    key: bytes,
-) -> str:
-    pairs = sorted((_quoted(name), _quoted(value)) for name, value in query)
-    headers = "".join(
-        f"{name}:{_SPACES.sub(' ', signed.headers.get(name, '').strip())}\n" for name in names
-    )
-    lines = (
-        signed.method,
-        path,
-        "&".join(f"{name}={value}" for name, value in pairs),
-        headers,
-        ";".join(names),
-        payload,
-    )
-    digest = hashlib.sha256(_bytes("\n".join(lines))).hexdigest()
-    return _hex(key, f"{_ALGORITHM}\n{moment}\n{scope}\n{digest}")
-
-
-@lru_cache(maxsize=4096)
-def _signing_key(secret: str, scope: str) -> bytes:
-    key = f"AWS4{secret}".encode()
-    for part in scope.split("/"):
-        key = hmac.digest(key, _bytes(part), hashlib.sha256)
-    return key
 
 
 def _credential(text: str) -> tuple[str, str]:
@@ -298,7 +207,7 @@ def _credential(text: str) -> tuple[str, str]:
 
 
 def _key_of(access_key: str, secret: Secret, scope: str) -> bytes:
-    return _signing_key(_secret_of(access_key, secret), scope)
+    return signing_key(_secret_of(access_key, secret), scope)
 
 
 def _secret_of(access_key: str, secret: Secret) -> str:
@@ -337,15 +246,3 @@ def _mismatch() -> S3Error:
         "Check your key and signing method."
     )
     return S3Error(403, "SignatureDoesNotMatch", message)
-
-
-def _hex(key: bytes, text: str) -> str:
-    return hmac.digest(key, _bytes(text), hashlib.sha256).hex()
-
-
-def _quoted(text: str) -> str:
-    return quote(text, safe=_SAFE, errors="surrogateescape")
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode(errors="surrogateescape")

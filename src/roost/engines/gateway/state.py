@@ -44,6 +44,8 @@ class Gateway:
         self._writers = Counter[str]()
         self._closing = set[str]()
         self._idle = asyncio.Condition()
+        self._waiting = 0
+        """Who waits for that."""
 
     @asynccontextmanager
     async def writing(self, *buckets: Bucket) -> AsyncIterator[None]:
@@ -56,8 +58,9 @@ class Gateway:
             yield
         finally:
             self._writers.subtract(places)
-            async with self._idle:
-                self._idle.notify_all()
+            if self._waiting:
+                async with self._idle:
+                    self._idle.notify_all()
 
     @contextmanager
     def closing(self, bucket: Bucket) -> Iterator[None]:
@@ -70,11 +73,14 @@ class Gateway:
 
     async def until_idle(self, bucket: Bucket, seconds: float) -> bool:
         """Whether everything that was being put is over in time."""
+        self._waiting += 1
         try:
             async with asyncio.timeout(seconds), self._idle:
                 await self._idle.wait_for(lambda: self._writers[bucket.place] <= 0)
         except TimeoutError:
             return False
+        finally:
+            self._waiting -= 1
         self._writers.pop(bucket.place, None)
         return True
 

@@ -4,12 +4,11 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from aiohttp import web
-
 from roost.engines.gateway import access, acls, bodies, names
 from roost.engines.gateway.call import Call
 from roost.engines.gateway.faults import invalid
 from roost.engines.gateway.headers import answered_headers, sent_headers
+from roost.engines.gateway.http import Response
 from roost.engines.gateway.lists import number, shown, url_or_not
 from roost.engines.gateway.objects import copy, path_of, put_body
 from roost.engines.gateway.register import Bucket
@@ -26,7 +25,7 @@ _XML = "application/xml"
 _RANGE = re.compile("bytes=([0-9]{1,15})-([0-9]{1,15})")
 
 
-async def begin(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def begin(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     access.check(call.identity, bucket, "write", call.object_name)
     access.check_no_acl(call.headers)
     path = path_of(bucket, call.object_name)
@@ -38,10 +37,10 @@ async def begin(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
         raise refused(incoming.status, body)
     found = {"Bucket": bucket.label, "Key": call.object_name}
     kept = {k: v for k, v in answered_headers(incoming).items() if k.startswith("x-amz-")}
-    return web.Response(body=replaced(body, dict(found)), headers=kept, content_type=_XML)
+    return Response(body=replaced(body, dict(found)), headers=kept, content_type=_XML)
 
 
-async def put_part(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def put_part(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     access.check(call.identity, bucket, "write", call.object_name)
     part = call.query.get("partNumber", "")
     if not part.isdecimal() or len(part) > 5 or not 1 <= int(part) <= _MOST_PARTS:
@@ -67,7 +66,7 @@ def _size(text: str | None) -> int | None:
     return int(found[2]) - int(found[1]) + 1
 
 
-async def complete(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def complete(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     access.check(call.identity, bucket, "write", call.object_name)
     sent = await bodies.whole(call.body(), _MOST_XML)
     parsed(sent)
@@ -83,20 +82,20 @@ async def complete(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response
         raise refused(incoming.status, body)
     location = f"http://{call.headers.get('host', '')}{call.path}"
     found = {"Location": location, "Bucket": bucket.label, "Key": call.object_name}
-    return web.Response(body=replaced(body, dict(found)), content_type=_XML)
+    return Response(body=replaced(body, dict(found)), content_type=_XML)
 
 
-async def abort(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def abort(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     access.check(call.identity, bucket, "write", call.object_name)
     query = [("uploadId", call.query["uploadId"])]
     outgoing = Outgoing("DELETE", path_of(bucket, call.object_name), query)
     incoming, body = await gateway.upstream.call(outgoing)
     if incoming.status >= 400:
         raise refused(incoming.status, body)
-    return web.Response(status=204)
+    return Response(status=204)
 
 
-async def parts(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def parts(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     access.check(call.identity, bucket, "parts", call.object_name)
     asked = dict(call.query)
     most, as_url = number(asked, "max-parts", _MOST), url_or_not(asked)
@@ -124,7 +123,7 @@ async def parts(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
             tag("Size", size),
         )
         found.append(f"<Part>{''.join(rest)}</Part>")
-    return web.Response(body=document("ListPartsResult", found), content_type=_XML)
+    return Response(body=document("ListPartsResult", found), content_type=_XML)
 
 
 def _parts(body: bytes) -> dict[int, tuple[str, str, str]]:
@@ -146,7 +145,7 @@ class _Upload:
     initiated: str
 
 
-async def listed(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+async def listed(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     """Uploads that have begun, by name."""
     access.check(call.identity, bucket, "look")
     query = dict(call.query)
@@ -190,7 +189,7 @@ async def listed(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
         found.append(f"<Upload>{''.join(rest)}</Upload>")
     for group in groups:
         found.append(f"<CommonPrefixes>{tag('Prefix', shown(group, as_url))}</CommonPrefixes>")
-    return web.Response(body=document("ListMultipartUploadsResult", found), content_type=_XML)
+    return Response(body=document("ListMultipartUploadsResult", found), content_type=_XML)
 
 
 async def _uploads(upstream: Upstream, bucket: Bucket) -> list[_Upload]:

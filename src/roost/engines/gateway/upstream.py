@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias, cast
 from urllib.parse import quote
 from xml.sax.saxutils import unescape
@@ -13,7 +14,7 @@ from xml.sax.saxutils import unescape
 import httptools
 
 from roost.engines.gateway.faults import S3Error, unavailable
-from roost.engines.gateway.signatures import UNSIGNED, sign
+from roost.engines.gateway.signing import UNSIGNED, quoted_path, sign
 
 Query: TypeAlias = Sequence[tuple[str, str]]
 
@@ -22,8 +23,9 @@ _HIGH, _LOW = 1 << 20, 1 << 18
 """Bytes that wait for whoever reads them, until no more is read, and again."""
 _IDLE_SECONDS = 20.0
 _MOST_IDLE = 64
-_SECONDS = 300.0
+_STALL_SECONDS = 300.0
 """Between two pieces."""
+_SWEEP_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +54,15 @@ class Outgoing:
 class Connection(asyncio.Protocol):
     """One request after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, opened: "set[Connection]") -> None:
+        self._all = opened
         self._transport: asyncio.Transport | None = None
         self._closed = False
         self.used = time.monotonic()
-        self._writable = asyncio.Event()
-        self._writable.set()
+        self._news: asyncio.Future[None] | None = None
+        self._writable: asyncio.Future[None] | None = None
+        self.waits_since: float | None = None
+        """For this connection to go on (monotonic seconds)."""
         self._begin()
 
     def _begin(self) -> None:
@@ -68,7 +73,6 @@ class Connection(asyncio.Protocol):
         self._waiting = 0
         self._complete = False
         self._headed = False
-        self._news = asyncio.Event()
         self._paused = False
         self._head_only = False
 
@@ -76,17 +80,22 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # That of uvloop is no subclass.
+        self._all.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
         self._closed = True
-        self._news.set()
-        self._writable.set()
+        self._all.discard(self)
+        self._tell()
+        self.resume_writing()
 
     def pause_writing(self) -> None:
-        self._writable.clear()
+        if self._writable is None:
+            self._writable = asyncio.get_running_loop().create_future()
 
     def resume_writing(self) -> None:
-        self._writable.set()
+        if self._writable is not None and not self._writable.done():
+            self._writable.set_result(None)
+        self._writable = None
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -105,7 +114,7 @@ class Connection(asyncio.Protocol):
             self._headed = True
             if self._head_only:
                 self._complete = True
-            self._news.set()
+            self._tell()
         else:
             self.headers.clear()
 
@@ -115,12 +124,16 @@ class Connection(asyncio.Protocol):
         if self._waiting > _HIGH and not self._paused and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
-        self._news.set()
+        self._tell()
 
     def on_message_complete(self) -> None:
         if self.status >= 200:
             self._complete = True
-            self._news.set()
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
 
     # What we do.
 
@@ -147,19 +160,28 @@ class Connection(asyncio.Protocol):
         """Whether more can be written: an answer ends that."""
         assert self._transport is not None
         self._transport.writelines(pieces)
-        if not self._writable.is_set():
-            async with asyncio.timeout(_SECONDS):
-                await self._writable.wait()
+        if self._writable is not None:
+            await self._wait_for(self._writable)
         return not (self._closed or self._headed)
+
+    async def _more(self) -> None:
+        self._news = asyncio.get_running_loop().create_future()
+        await self._wait_for(self._news)
+
+    async def _wait_for(self, news: "asyncio.Future[None]") -> None:
+        """`Upstream.sweep` ends what takes too long, as a timer for each wait costs more."""
+        self.waits_since = time.monotonic()
+        try:
+            await news
+        finally:
+            self.waits_since = None
 
     async def answer(self) -> int:
         """The status; ConnectionError when there is none."""
         while not self._headed:
             if self._closed:
                 raise ConnectionError
-            self._news.clear()
-            async with asyncio.timeout(_SECONDS):
-                await self._news.wait()
+            await self._more()
         return self.status
 
     async def pieces(self) -> AsyncIterator[bytes]:
@@ -175,9 +197,7 @@ class Connection(asyncio.Protocol):
                 return
             if self._closed:
                 raise ConnectionError("the server behind has ended in the middle of an answer")
-            self._news.clear()
-            async with asyncio.timeout(_SECONDS):
-                await self._news.wait()
+            await self._more()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +215,7 @@ class Incoming:
         """All of it. Raises S3Error."""
         try:
             return b"".join([piece async for piece in self.connection.pieces()])
-        except (ConnectionError, TimeoutError):
+        except ConnectionError:
             raise unavailable() from None
 
 
@@ -207,6 +227,16 @@ class Upstream:
         self._port = port
         self._secret = secret
         self._idle: list[Connection] = []
+        self._open = set[Connection]()
+
+    async def sweep(self) -> None:
+        """Drop connections on which nothing comes, until this is cancelled."""
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            now = time.monotonic()
+            for each in list(self._open):
+                if each.waits_since is not None and now - each.waits_since > _STALL_SECONDS:
+                    each.drop()
 
     async def send(self, outgoing: Outgoing) -> Incoming:
         """The answer's head; give it back with `release` when its body was read. The request is
@@ -221,7 +251,7 @@ class Upstream:
             connection = kept or await self._connect()
             try:
                 return await self._sent(connection, outgoing, first)
-            except (ConnectionError, TimeoutError):
+            except ConnectionError:
                 connection.drop()
                 if kept is None or not again:
                     raise unavailable() from None
@@ -270,7 +300,9 @@ class Upstream:
         loop = asyncio.get_running_loop()
         with suppress(OSError, TimeoutError):
             async with asyncio.timeout(10):
-                _, made = await loop.create_connection(Connection, self._host, self._port)
+                _, made = await loop.create_connection(
+                    partial(Connection, self._open), self._host, self._port
+                )
                 return made
         raise unavailable()
 
@@ -284,7 +316,7 @@ class Upstream:
             outgoing.payload,
             self._secret,
         )
-        target = quote(outgoing.path, safe=f"/{_SAFE}")
+        target = quoted_path(outgoing.path)
         if outgoing.query:
             target += "?" + "&".join(
                 f"{quote(name, safe=_SAFE)}={quote(value, safe=_SAFE)}"

@@ -51,6 +51,8 @@ _POLL_SECONDS = 0.05
 _SOCKETS = Path("/tmp")  # noqa: S108 - the program's own choice
 _MEMORY = "400MiB"
 """Go's soft limit; without one it grows with large objects."""
+_KEEPING_MEMORY = {"MALLOC_MMAP_THRESHOLD_": f"{4 << 20}", "MALLOC_TRIM_THRESHOLD_": f"{16 << 20}"}
+"""Of the gateway, for which each piece of a body would be new pages else."""
 _NO_ORIGIN = "http://none.invalid"
 """Pages of no origin may use buckets without CORS."""
 
@@ -230,7 +232,7 @@ class Server:
 
     async def _start_gateway(self) -> None:
         command = (sys.executable, "-m", _MODULE, self._any_gateway.marker, self._gateway.marker)
-        await self._spawn(self._gateway, "gateway.log", {}, *command)
+        await self._spawn(self._gateway, "gateway.log", _KEEPING_MEMORY, *command)
         admin, deadline = Admin(self._folder / "admin.sock"), time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             with contextlib.suppress(EngineError):
