@@ -20,6 +20,9 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from yarl import URL
 
+from roost.engines.gateway import uploads
+from roost.engines.gateway.register import Register
+from roost.engines.gateway.upstream import Upstream
 from roost.engines.seaweedfs.own import OwnObjects
 from roost.engines.seaweedfs.server import ROOT, Server
 from roost.resources.object_storage.engine import (
@@ -283,6 +286,38 @@ def test_uploads_in_parts(s3: Client) -> None:
         Bucket=BUCKET, Key="m", ObjectAttributes=["ETag", "ObjectSize", "ObjectParts"]
     )
     assert (got["ObjectSize"], got["ObjectParts"]["TotalPartsCount"]) == ((5 << 20) + 1, 2)
+
+
+async def test_more_uploads_than_are_told_at_once(
+    engine: OwnObjects, s3: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the server behind; all of them are found, also while those that were found are ended."""
+    monkeypatch.setattr(uploads, "_PAGE", 3)
+    ids = {s3.create_multipart_upload(Bucket=BUCKET, Key=each)["UploadId"] for each in HARD[:8]}
+    folder = engine._server.folder
+    upstream = Upstream(
+        "127.0.0.1",
+        int(engine._server.inner_url().rpartition(":")[2]),
+        (folder / "secret").read_text(),
+    )
+    register = Register(folder / "register.db")
+    bucket = register.buckets[BUCKET]
+    register.close()
+    assert {each.id async for each in uploads.found(upstream, bucket)} == ids
+    await uploads.end(upstream, bucket, (datetime.now(UTC) + timedelta(days=1)).isoformat())
+    assert [each async for each in uploads.found(upstream, bucket)] == []
+
+
+def test_where_a_completed_upload_is(s3: Client) -> None:
+    """As a URL, in which names are escaped."""
+    name = "a b/\u00fc?&+%.txt"
+    named = {"Bucket": BUCKET, "Key": name}
+    named["UploadId"] = s3.create_multipart_upload(**named)["UploadId"]
+    part = {"PartNumber": 1, "ETag": s3.upload_part(**named, PartNumber=1, Body=b"x")["ETag"]}
+    done = s3.complete_multipart_upload(**named, MultipartUpload={"Parts": [part]})
+    base = s3.meta.endpoint_url
+    assert done["Location"] == f"{base}/{BUCKET}/a%20b/%C3%BC%3F%26%2B%25.txt"
+    assert done["Key"] == name
 
 
 async def test_uploads_of_names_that_hurt(engine: OwnObjects, s3: Client) -> None:

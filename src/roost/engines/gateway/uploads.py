@@ -1,6 +1,7 @@
 """Uploads in parts."""
 
 import re
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +13,7 @@ from roost.engines.gateway.http import Response
 from roost.engines.gateway.lists import number, shown, url_or_not
 from roost.engines.gateway.objects import copy, path_of, put_body
 from roost.engines.gateway.register import Bucket
+from roost.engines.gateway.signing import quoted_path
 from roost.engines.gateway.state import Gateway
 from roost.engines.gateway.upstream import Outgoing, Upstream, of_bytes, refused
 from roost.engines.gateway.xml import document, parsed, replaced, tag
@@ -19,8 +21,8 @@ from roost.engines.gateway.xml import document, parsed, replaced, tag
 _MOST_XML = 4 << 20
 _MOST = 1000
 _MOST_PARTS = 10_000
-_UPLOADS = 10_000
-"""That are looked at for a list."""
+_PAGE = 10_000
+"""Uploads for which the server behind is asked at a time, the most that it tells."""
 _XML = "application/xml"
 _RANGE = re.compile("bytes=([0-9]{1,15})-([0-9]{1,15})")
 
@@ -80,7 +82,7 @@ async def complete(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
             await acls.ended(gateway, bucket, call.object_name)
     if incoming.status >= 400:
         raise refused(incoming.status, body)
-    location = f"http://{call.headers.get('host', '')}{call.path}"
+    location = f"http://{call.headers.get('host', '')}{quoted_path(call.path)}"
     found = {"Location": location, "Bucket": bucket.label, "Key": call.object_name}
     return Response(body=replaced(body, dict(found)), content_type=_XML)
 
@@ -139,7 +141,9 @@ def _parts(body: bytes) -> dict[int, tuple[str, str, str]]:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class _Upload:
+class Upload:
+    """One that has begun, and is neither complete nor aborted."""
+
     name: bytes
     id: str
     initiated: str
@@ -153,9 +157,9 @@ async def listed(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     most, as_url = number(query, "max-uploads", _MOST), url_or_not(query)
     marker, id_marker = query.get("key-marker", ""), query.get("upload-id-marker", "")
     after = (marker.encode(errors="replace"), id_marker or "\U0010ffff")
-    shown_, groups, last = list[_Upload](), dict[str, None](), None
+    shown_, groups, last = list[Upload](), dict[str, None](), None
     truncated = False
-    for each in sorted(await _uploads(gateway.upstream, bucket)):
+    for each in sorted([each async for each in found(gateway.upstream, bucket)]):
         name = each.name.decode()
         if not name.startswith(prefix) or (marker and (each.name, each.id) <= after):
             continue
@@ -171,14 +175,14 @@ async def listed(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
             shown_.append(each)
         else:
             groups[group] = None
-    found = [tag("Bucket", bucket.label), tag("KeyMarker", shown(marker, as_url))]
-    found += [tag("UploadIdMarker", id_marker), tag("Prefix", shown(prefix, as_url))]
-    found += [tag("Delimiter", shown(delimiter, as_url))] if delimiter else []
-    found += [tag("EncodingType", "url")] if as_url else []
+    answered = [tag("Bucket", bucket.label), tag("KeyMarker", shown(marker, as_url))]
+    answered += [tag("UploadIdMarker", id_marker), tag("Prefix", shown(prefix, as_url))]
+    answered += [tag("Delimiter", shown(delimiter, as_url))] if delimiter else []
+    answered += [tag("EncodingType", "url")] if as_url else []
     if truncated and last is not None:
-        found.append(tag("NextKeyMarker", shown(last[0], as_url)))
-        found.append(tag("NextUploadIdMarker", last[1]))
-    found += [tag("MaxUploads", most), tag("IsTruncated", truncated)]
+        answered.append(tag("NextKeyMarker", shown(last[0], as_url)))
+        answered.append(tag("NextUploadIdMarker", last[1]))
+    answered += [tag("MaxUploads", most), tag("IsTruncated", truncated)]
     for each in shown_:
         rest = (
             tag("Key", shown(each.name.decode(), as_url)),
@@ -186,43 +190,48 @@ async def listed(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
             tag("Initiated", each.initiated),
             tag("StorageClass", "STANDARD"),
         )
-        found.append(f"<Upload>{''.join(rest)}</Upload>")
+        answered.append(f"<Upload>{''.join(rest)}</Upload>")
     for group in groups:
-        found.append(f"<CommonPrefixes>{tag('Prefix', shown(group, as_url))}</CommonPrefixes>")
-    return Response(body=document("ListMultipartUploadsResult", found), content_type=_XML)
+        answered.append(f"<CommonPrefixes>{tag('Prefix', shown(group, as_url))}</CommonPrefixes>")
+    return Response(body=document("ListMultipartUploadsResult", answered), content_type=_XML)
 
 
-async def _uploads(upstream: Upstream, bucket: Bucket) -> list[_Upload]:
-    """The server behind does not escape names here, even where it is asked to."""
-    query = [("uploads", ""), ("max-uploads", str(_UPLOADS))]
-    incoming, body = await upstream.call(Outgoing("GET", f"/{bucket.place}", query))
-    if incoming.status == 404:
-        return []
-    if incoming.status >= 400:
-        raise refused(incoming.status, body)
-    found = list[_Upload]()
-    for each in parsed(body).iterfind("{*}Upload"):
-        name = names.decoded((each.findtext("{*}Key") or "").removeprefix("/"))
-        initiated = each.findtext("{*}Initiated") or ""
-        found.append(_Upload(name.encode(), each.findtext("{*}UploadId") or "", initiated))
-    return found
+async def found(upstream: Upstream, bucket: Bucket) -> AsyncIterator[Upload]:
+    """All that have begun, by their ids. The server behind does not escape names here, even where
+    it is asked to."""
+    after = ""
+    while True:
+        query = [("uploads", ""), ("max-uploads", str(_PAGE))]
+        query += [("upload-id-marker", after)] if after else []
+        incoming, body = await upstream.call(Outgoing("GET", f"/{bucket.place}", query))
+        if incoming.status == 404:
+            return
+        if incoming.status >= 400:
+            raise refused(incoming.status, body)
+        root, before = parsed(body), after
+        for each in root.iterfind("{*}Upload"):
+            name = names.decoded((each.findtext("{*}Key") or "").removeprefix("/"))
+            after = each.findtext("{*}UploadId") or ""
+            yield Upload(name.encode(), after, each.findtext("{*}Initiated") or "")
+        if after == before or root.findtext("{*}IsTruncated") != "true":
+            return
 
 
 async def size(upstream: Upstream, bucket: Bucket) -> int:
     """Bytes of the parts of uploads that are not complete."""
-    found = 0
-    for each in await _uploads(upstream, bucket):
+    total = 0
+    async for each in found(upstream, bucket):
         query = [("uploadId", each.id), ("max-parts", str(_MOST_PARTS))]
         outgoing = Outgoing("GET", path_of(bucket, each.name.decode()), query)
         incoming, body = await upstream.call(outgoing)
         if incoming.status == 200:
-            found += sum(int(size or 0) for _, _, size in _parts(body).values())
-    return found
+            total += sum(int(size or 0) for _, _, size in _parts(body).values())
+    return total
 
 
 async def end(upstream: Upstream, bucket: Bucket, before: str) -> None:
     """Abort what began before then (ISO 8601, UTC)."""
-    for each in await _uploads(upstream, bucket):
+    async for each in found(upstream, bucket):
         if datetime.fromisoformat(each.initiated) < datetime.fromisoformat(before):
             path = path_of(bucket, each.name.decode())
             await upstream.call(Outgoing("DELETE", path, [("uploadId", each.id)]))
