@@ -6,19 +6,17 @@ import hmac
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import unquote_plus, urlsplit
-from xml.etree.ElementTree import Element
-
-from defusedxml import ElementTree
+from urllib.parse import urlsplit
 
 from roost.core.engine import EngineError, Health
 from roost.engines.seaweedfs.cluster import Cluster
 from roost.engines.seaweedfs.http import send
+from roost.engines.seaweedfs.pages import is_clean, read_page
 from roost.engines.seaweedfs.policies import (
     bucket_policy,
     closed_policy,
@@ -36,7 +34,6 @@ from roost.resources.object_storage.engine import (
     ObjectPage,
     Share,
     Signature,
-    StoredObject,
     Traffic,
     Usage,
     Wanted,
@@ -202,7 +199,7 @@ class SeaweedObjects:
 
     async def has_object(self, bucket: str, name: str) -> bool:
         """The server cleans names before it looks, and takes folders for objects."""
-        if not _is_clean(name):
+        if not is_clean(name):
             return False
         if name.endswith("/"):
             page = await self.list_objects(bucket, Wanted(1, prefix=name))
@@ -225,7 +222,7 @@ class SeaweedObjects:
         answer = await (await self._s3()).call("GET", bucket, query, accepts=("NoSuchBucket",))
         if answer.status >= 400:
             return ObjectPage((), None)
-        page = await COMPUTING.run(_read_page, answer.body)
+        page = await COMPUTING.run(read_page, answer.body)
         if all(each.name.startswith(wanted.prefix) for each in page.objects):
             return page
         return ObjectPage((), None)
@@ -345,34 +342,3 @@ class SeaweedObjects:
 def _is_key(name: str) -> bool:
     """Whether an identity of this name is a key that was put."""
     return name.startswith(_KEY)
-
-
-def _is_clean(name: str) -> bool:
-    """Whether the server keeps an object under the name as it is."""
-    return "\\" not in name and not {"", ".", ".."} & set(name.removesuffix("/").split("/"))
-
-
-def _read_page(body: bytes) -> ObjectPage:
-    """The server writes names as they are in a URL, so that XML can hold all of them."""
-    root = ElementTree.fromstring(body)
-    objects = sorted((*_objects(root), *_prefixes(root)), key=lambda each: each.name)
-    if root.findtext("{*}IsTruncated") != "true" or not objects:
-        return ObjectPage(tuple(objects), None)
-    marker = unquote_plus(root.findtext("{*}NextMarker") or "")
-    return ObjectPage(tuple(objects), marker or objects[-1].name)
-
-
-def _objects(root: Element) -> Iterator[StoredObject]:
-    for each in root.iterfind("{*}Contents"):
-        modified = datetime.fromisoformat(each.findtext("{*}LastModified") or "")
-        yield StoredObject(
-            unquote_plus(each.findtext("{*}Key") or ""),
-            (each.findtext("{*}ETag") or "").strip('"'),
-            modified.astimezone(UTC).replace(tzinfo=None, microsecond=0),
-            int(each.findtext("{*}Size") or 0),
-        )
-
-
-def _prefixes(root: Element) -> Iterator[StoredObject]:
-    for each in root.iterfind("{*}CommonPrefixes"):
-        yield StoredObject(unquote_plus(each.findtext("{*}Prefix") or ""))

@@ -25,6 +25,7 @@ from roost.jobs.model import Job
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict, again, done, fail, next_step, writing
 from roost.resources.object_storage import (
+    acl_queries,
     key_queries,
     key_steps,
     orphan_steps,
@@ -186,7 +187,7 @@ async def _hide_objects(db: Queries, key: KeyFacts, region: str, engine: ObjectE
 
 
 async def _spec(db: Queries, bucket: BucketFacts) -> BucketSpec:
-    acls = await queries.acls(db, bucket.id)
+    acls = await acl_queries.acls(db, bucket.id)
     return bucket.spec(acls, await key_queries.without_access(db, bucket.id))
 
 

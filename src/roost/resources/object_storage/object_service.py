@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from roost.core.context import Context
 from roost.errors import Problem, invalid, invalid_fields, not_found
-from roost.resources.object_storage import jobs, locks, queries, rules
+from roost.resources.object_storage import acl_queries, jobs, locks, queries, rules
 from roost.resources.object_storage.bodies import CreateObjectUrl, UpdateObjectAcl
 from roost.resources.object_storage.engine import Acl, Signature, StoredObject, Wanted
 from roost.resources.object_storage.records import ObjectAclRow, ObjectListRow, ObjectRow
@@ -81,7 +81,7 @@ async def view_acl(
         exists = bool(name) and await engine_of(context, bucket).has_object(bucket.name, name)
     if not exists:
         raise not_found()
-    own = (await queries.acls(context.db, bucket.id)).get(name)
+    own = (await acl_queries.acls(context.db, bucket.id)).get(name)
     if own is not None:
         with reaching():
             ended = await engine_of(context, bucket).ended_acls(bucket.name)
@@ -119,11 +119,11 @@ async def prepare_acl(context: Context, cluster: str, label: str, body: UpdateOb
 async def change_acl(context: Context, cluster: str, label: str, new: NewAcl) -> ObjectAclRow:
     """One that was given before is given anew: its object may be another one by now."""
     bucket = await locks.lock(context, cluster, label)
-    await queries.drop_acls(context.db, bucket.id, new.ended)
-    own = await queries.acls(context.db, bucket.id)
+    await acl_queries.drop_acls(context.db, bucket.id, new.ended)
+    own = await acl_queries.acls(context.db, bucket.id)
     if not rules.have_room({*own, new.name}):
         raise invalid(FULL, "name")
-    await queries.set_object_acl(context.db, bucket.id, new.name, new.acl)
+    await acl_queries.set_object_acl(context.db, bucket.id, new.name, new.acl)
     await jobs.start_bucket(context, "obj_object_acl_update", bucket)
     return await acl_row(context, new.acl)
 

@@ -13,6 +13,7 @@ from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.object_storage import (
+    acl_queries,
     adoption_jobs,
     jobs,
     key_queries,
@@ -129,10 +130,10 @@ async def _count(store: Store, region: str, engine: ObjectEngine, now: datetime)
     async with store.transaction() as db:
         month = now.date().replace(day=1)
         await usage_queries.add_sent(db, region, traffic.since, dict(traffic.sent), month)
-    for bucket in await queries.with_acls(store, region):
+    for bucket in await acl_queries.with_acls(store, region):
         ended = await engine.ended_acls(bucket.name)
         async with store.transaction() as db:
-            await queries.drop_acls(db, bucket.id, ended)
+            await acl_queries.drop_acls(db, bucket.id, ended)
     for bucket in buckets:
         await engine.end_uploads(bucket.name, now - _UNFINISHED)
         usage = await engine.usage(bucket.name)
