@@ -22,6 +22,7 @@ IMAGES = runpy.run_path(str(ROOT / "src/roost/engines/qemu/images/packages.py"))
 MISSING: Callable[[Iterable[str]], Sequence[str]] = IMAGES["missing_packages"]
 
 NETWORK = ("dnsmasq-base", "iproute2", "nftables")
+BALANCER = "haproxy"
 DNS = ("pdns-server", "pdns-backend-sqlite3", "pdns-backend-pgsql")
 DATABASES = ("mariadb-server", "mariadb-backup", "mariadb-client", "zstd")
 TOOLS = ("curl", "openssh-client")
@@ -29,7 +30,7 @@ PROMETHEUS = "prometheus"
 """Whose promtool reads the rules and the dashboard in examples/."""
 BROWSER = "chromium"
 """That the tests of pages drive."""
-PROXIES = ("nginx-light", "haproxy", "caddy")
+PROXIES = ("nginx-light", "caddy")
 """That run the examples for them."""
 S3_CLIENTS = ("rclone", "restic", "s3cmd", "s3fs", "duplicity", "python3-boto3")
 """The last is how duplicity speaks S3."""
@@ -41,15 +42,15 @@ SERVICES = {
     DATABASES[0]: "mariadb.service",
     PROMETHEUS: "prometheus.service",
     PROXIES[0]: "nginx.service",
-    PROXIES[1]: "haproxy.service",
-    PROXIES[2]: "caddy.service",
+    BALANCER: "haproxy.service",
+    PROXIES[1]: "caddy.service",
 }
 """That packages bring along."""
 
 
 def main() -> None:
     libraries.main()
-    wanted = [*IMAGES["QEMU_PACKAGES"], *IMAGES["IMAGE_PACKAGES"], *NETWORK, *DNS]
+    wanted = [*IMAGES["QEMU_PACKAGES"], *IMAGES["IMAGE_PACKAGES"], *NETWORK, BALANCER, *DNS]
     wanted += [*DATABASES, *TOOLS]
     if "--tests" in sys.argv[1:]:
         wanted += [PROMETHEUS, BROWSER, *PROXIES, *S3_CLIENTS]

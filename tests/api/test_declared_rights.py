@@ -69,6 +69,18 @@ VPC = "/vpcs/{vpcId:int}"
 VPC_READ = ((), False, Read("vpc"))
 VPC_WRITE = (("vpc:read_write",), False, Write("vpc"))
 FIREWALL = "/networking/firewalls/{firewallId:int}"
+BALANCER = "/nodebalancers/{nodeBalancerId:int}"
+BALANCED = f"{BALANCER}/configs/{{configId:int}}"
+BALANCER_READ = (
+    ("nodebalancers:read_only",),
+    False,
+    Read("nodebalancer", of="nodeBalancerId"),
+)
+BALANCER_WRITE = (
+    ("nodebalancers:read_write",),
+    False,
+    Write("nodebalancer", of="nodeBalancerId"),
+)
 INTERFACES = "/compute/instances/{computeId:int}/configs/{configId:int}/interfaces"
 
 RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
@@ -335,6 +347,38 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     f"GET {VPC}/subnets/{{vpcSubnetId:int}}": VPC_READ,
     f"PUT {VPC}/subnets/{{vpcSubnetId:int}}": VPC_WRITE,
     f"DELETE {VPC}/subnets/{{vpcSubnetId:int}}": VPC_WRITE,
+    "GET /nodebalancers": (("nodebalancers:read_only",), False, Listed("nodebalancer")),
+    "POST /nodebalancers": (
+        ("nodebalancers:read_write",),
+        False,
+        Global("add_nodebalancers"),
+    ),
+    f"GET {BALANCER}": BALANCER_READ,
+    f"PUT {BALANCER}": BALANCER_WRITE,
+    f"DELETE {BALANCER}": BALANCER_WRITE,
+    f"GET {BALANCER}/stats": BALANCER_READ,
+    f"GET {BALANCER}/firewalls": BALANCER_READ,
+    f"GET {BALANCER}/configs": BALANCER_READ,
+    f"POST {BALANCER}/configs": BALANCER_WRITE,
+    f"GET {BALANCED}": BALANCER_READ,
+    f"PUT {BALANCED}": BALANCER_WRITE,
+    f"DELETE {BALANCED}": BALANCER_WRITE,
+    f"POST {BALANCED}/rebuild": (
+        ("nodebalancers:read_write",),
+        False,
+        Write("nodebalancer", of="nodeBalancerId", right="add_nodebalancers"),
+    ),
+    f"GET {BALANCED}/nodes": BALANCER_READ,
+    f"POST {BALANCED}/nodes": BALANCER_WRITE,
+    # As the reference has it: the scope of writes, and a grant to read.
+    f"GET {BALANCED}/nodes/{{nodeId:int}}": (
+        ("nodebalancers:read_write",),
+        False,
+        Read("nodebalancer", of="nodeBalancerId"),
+    ),
+    f"PUT {BALANCED}/nodes/{{nodeId:int}}": BALANCER_WRITE,
+    f"DELETE {BALANCED}/nodes/{{nodeId:int}}": BALANCER_WRITE,
+    "GET /compute/instances/{computeId:int}/nodebalancers": COMPUTE_READ,
     "GET /networking/vlans": (("computes:read_only",), False, Anyone()),
     "GET /networking/firewalls": (("firewall:read_only",), False, Listed("firewall")),
     "POST /networking/firewalls": (("firewall:read_write",), False, Global("add_firewalls")),

@@ -11,6 +11,7 @@ from roost.resources.firewalls.neighbours import FirewallDevices
 from roost.resources.images.neighbours import PrivateImages
 from roost.resources.maintenance.neighbours import PlannedMaintenance
 from roost.resources.networking.neighbours import SharedAddresses
+from roost.resources.nodebalancers.neighbours import Nodes
 from roost.resources.reverse_dns import queries as reverse_names
 from roost.resources.reverse_dns.neighbours import NamesOfAddresses
 from roost.resources.stackscripts.neighbours import DeployedStackScripts
@@ -19,6 +20,7 @@ from roost.resources.vpcs.neighbours import VpcInterfaces
 from tests.support.client import Client, Json, until
 from tests.support.firewalls import filters, guarded, in_force
 from tests.support.instances import INSTANCES, made, settled
+from tests.support.nodebalancers import BALANCERS, balancer
 from tests.support.stackscripts import STACKSCRIPTS, scripted
 from tests.support.volumes import VOLUMES, made_volume, plugged, powered, running_instance
 
@@ -70,7 +72,14 @@ async def _stackscripts(_roost: Roost, client: Client, _instance: Json) -> objec
     return sum(row["deployments_active"] for row in rows)
 
 
+async def _nodes(_roost: Roost, client: Client, instance: Json) -> object:
+    """What it is a node of."""
+    found = (await client.get(f"{INSTANCES}/{instance['id']}/nodebalancers"))["data"]
+    return [row["label"] for row in found]
+
+
 LOOKS: dict[type, Look] = {
+    Nodes: _nodes,
     SharedAddresses: _shared,
     FirewallDevices: _firewalls,
     PrivateImages: _images,
@@ -86,7 +95,10 @@ LOOKS: dict[type, Look] = {
 async def instance(roost: Roost, client: Client) -> Json:
     """One that runs, with one of every neighbour."""
     script = await scripted(client)
-    row = await running_instance(client, stackscript_id=script["id"])
+    row = await running_instance(client, stackscript_id=script["id"], private_ip=True)
+    held = await client.get(f"{INSTANCES}/{row['id']}/ips")
+    node = {"label": "web-1", "address": f"{held['ipv4']['private'][0]['address']}:80"}
+    await balancer(client, label="shop", configs=[{"nodes": [node]}])
     await made_volume(client, compute_id=row["id"])
     await in_force(client, await guarded(client, devices={"computes": [row["id"]]}))
     other = await made(client)
@@ -111,7 +123,7 @@ def test_every_neighbour_is_here() -> None:
 async def test_a_rebuilt_instance_keeps_them(roost: Roost, client: Client, instance: Json) -> None:
     before = await seen(roost, client, instance)
     guard, data = [("guard", True)], [("data", instance["id"])]
-    assert before == [1, guard, [], data, "host.example", [], [], 1]
+    assert before == [["shop"], 1, guard, [], data, "host.example", [], [], 1]
     body = {"image": "roost/debian12", "root_pass": "correct-Horse7battery"}
     await client.post(f"{INSTANCES}/{instance['id']}/rebuild", body)
     await until(
@@ -128,7 +140,7 @@ async def test_a_clone_begins_without_them(roost: Roost, client: Client, instanc
     clone = await client.post(f"{INSTANCES}/{instance['id']}/clone", body)
     for each in (clone, instance):
         await settled(client, each["id"])
-    assert await seen(roost, client, clone) == [0, [], [], [], None, [], [], 1]
+    assert await seen(roost, client, clone) == [[], 0, [], [], [], None, [], [], 1]
     await powered(client, instance["id"], "boot")
     assert await seen(roost, client, instance) == before
 
@@ -138,6 +150,7 @@ async def test_a_deleted_instance_lets_go_of_them(
 ) -> None:
     path = f"{INSTANCES}/{instance['id']}"
     (volume,) = (await client.get(f"{path}/volumes"))["data"]
+    (shop,) = (await client.get(f"{path}/nodebalancers"))["data"]
     await client.delete(path)
     await until(lambda: client.send("GET", path), lambda answer: answer.status == 404)
     row = await client.get(f"{VOLUMES}/{volume['id']}")
@@ -147,3 +160,7 @@ async def test_a_deleted_instance_lets_go_of_them(
     assert await filters(roost, instance) is False
     assert await _shared(roost, client, instance) == 0
     assert await _stackscripts(roost, client, instance) == 0
+    (config,) = (await client.get(f"{BALANCERS}/{shop['id']}/configs"))["data"]
+    assert (await client.get(f"{BALANCERS}/{shop['id']}/configs/{config['id']}/nodes"))[
+        "data"
+    ] == []

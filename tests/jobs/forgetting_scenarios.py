@@ -12,6 +12,7 @@ from roost.resources.account import queries as accounts
 from roost.resources.conditions.group import GROUP as CONDITIONS
 from roost.resources.events.group import GROUP as EVENTS
 from roost.resources.logins.group import GROUP as LOGINS
+from roost.resources.nodebalancers.group import GROUP as NODEBALANCERS
 from roost.resources.tokens.group import GROUP as TOKENS
 from roost.resources.transfers.group import GROUP as TRANSFERS
 from roost.resources.usage.group import GROUP as USAGE
@@ -73,6 +74,20 @@ from instance, (values (300, interval '1 hour'), (300, '1 day'), (300, '26 hours
 _OF_INSTANCES = """
 (select account_id from usage_amount u join compute_instance i on i.id = u.compute_id) as measured
 """
+_MOVED = """
+with balancer as (
+    insert into nodebalancer (account_id, label, region, engine, address, hostname,
+        client_conn_throttle, created, updated)
+    values ($1, 'measured', 'us-lake', 'simulated', '192.0.2.1', '', 0, now(), now())
+    returning id)
+insert into nodebalancer_amount (nodebalancer_id, at, seconds, connections, bytes_in, bytes_out)
+select id, now() at time zone 'UTC' - n * interval '8 hours' - interval '1 hour', 300, 0, 0, 0
+from balancer, generate_series(1, 6) as n
+"""
+_OF_BALANCERS = """
+(select account_id from nodebalancer_amount u join nodebalancer b on b.id = u.nodebalancer_id)
+    as moved
+"""
 _AMOUNTS = """
 insert into row_count (owner, kind, label, amount)
 select $1, 'domain', tag, 1 from unnest(array['', '', '', '', 'a', 'a']) as tag
@@ -130,6 +145,7 @@ SCENARIOS = (
     _scenario(_nightly(LOGINS), "login", _LOGINS, 2),
     _scenario(_nightly(TOKENS), _USED, _USES, 2),
     _scenario(_nightly(USAGE), _OF_INSTANCES, _MEASURED, 4),
+    _scenario(_nightly(NODEBALANCERS), _OF_BALANCERS, _MOVED, 2),
     _scenario(_nightly(TRANSFERS), "entity_transfer", _TRANSFERS, 2),
     _scenario(entities.FOLD, _COUNTED, _AMOUNTS, 2),
 )

@@ -47,6 +47,7 @@ def capable_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(providers, "check", check)
     monkeypatch.setattr(providers, "accelerator", accelerator)
     monkeypatch.setattr(providers, "QemuInstances", Recorded)
+    monkeypatch.setattr(providers, "haproxy", lambda: "/usr/sbin/haproxy")
     monkeypatch.setattr(mariadb, "check", check)
     monkeypatch.setattr(mariadb, "server_version", version)
     monkeypatch.setattr(Limits, "problem", lambda _: None)
@@ -99,6 +100,7 @@ async def test_local_is_the_first_real_engine_of_each_data_plane(
         ("instances", "qemu", True, "QEMU with TCG"),
         ("firewalls", "nftables", True, "nftables"),
         ("volumes", "qemu", True, "files for QEMU"),
+        ("nodebalancers", "haproxy", True, "HAProxy"),
         ("databases", "mariadb", True, "MariaDB 10.11.1"),
     ]
 
@@ -111,6 +113,7 @@ async def test_each_data_plane_is_bound_by_itself(tmp_path: Path, region: Region
         instances="qemu",
         volumes="qemu",
         firewalls="nftables",
+        nodebalancers="haproxy",
         databases="mariadb",
     )
     found = await bind(Settings(state=tmp_path), catalog, Clock())

@@ -21,6 +21,8 @@ from roost.resources.firewalls import locks as firewalls
 from roost.resources.firewalls.jobs import FirewallArgs, HostArgs
 from roost.resources.images import locks as images
 from roost.resources.images.jobs import ImageArgs
+from roost.resources.nodebalancers import locks as nodebalancers
+from roost.resources.nodebalancers.jobs import BalancerArgs
 from roost.resources.object_storage import locks as objects
 from roost.resources.object_storage.jobs import AccountArgs
 from roost.resources.object_storage.watch_jobs import COUNT
@@ -44,6 +46,7 @@ _EVENTS = frozenset(
 _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
+    "nodebalancer_apply",
     *("object_bucket_apply", "object_key_apply", "object_storage_count", "object_bucket_take_up"),
     *("object_bucket_bring", "object_key_bring"),
     *("firewall_apply_on_host", "compute_clear", "volume_clear"),
@@ -70,6 +73,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (InstanceArgs, compute.resource_of(8)),
         (ZoneArgs, domains.resource_of("example.com")),
         (FirewallArgs, firewalls.resource_of(9)),
+        (BalancerArgs, nodebalancers.resource_of(9)),
         (HostArgs, f"{firewalls.resource_of(9)}@b"),
         (AccountArgs, objects.resource_of(6)),
         (ImageArgs, images.resource_of(6)),
@@ -91,6 +95,7 @@ def _declared(kind: JobKind[Args]) -> str | None:
         compute_id=8,
         database_id=9,
         firewall_id=9,
+        nodebalancer_id=9,
         host="b",
         zone="example.com",
         number=6,

@@ -12,6 +12,7 @@ from roost.errors import OperatorError
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.databases.engine import DATABASE_PLANE
 from roost.resources.firewalls.engine import FIREWALL_PLANE
+from roost.resources.nodebalancers.engine import BALANCER_PLANE
 from roost.resources.object_storage.engine import OBJECT_PLANE
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.settings import MAIN_HOST, Settings
@@ -19,7 +20,7 @@ from roost.settings import MAIN_HOST, Settings
 _ON_EACH_HOST = (INSTANCE_PLANE.name, FIREWALL_PLANE.name, VOLUME_PLANE.name)
 """What other hosts than the main one have."""
 
-_PLANES = (*_ON_EACH_HOST, DATABASE_PLANE.name, OBJECT_PLANE.name)
+_PLANES = (*_ON_EACH_HOST, BALANCER_PLANE.name, DATABASE_PLANE.name, OBJECT_PLANE.name)
 """In the order in which they are bound: volumes are for the guests of their region."""
 
 

@@ -25,6 +25,7 @@ from roost.resources.kernels.group import GROUP as KERNELS
 from roost.resources.logins.group import GROUP as LOGINS
 from roost.resources.maintenance.group import GROUP as MAINTENANCE
 from roost.resources.networking.group import GROUP as NETWORKING
+from roost.resources.nodebalancers.group import GROUP as NODEBALANCERS
 from roost.resources.notifications.group import GROUP as NOTIFICATIONS
 from roost.resources.oauth_clients.group import GROUP as OAUTH_CLIENTS
 from roost.resources.object_storage.group import GROUP as OBJECT_STORAGE
@@ -87,6 +88,7 @@ GROUPS = Groups(
     LOGINS,
     MAINTENANCE,
     NETWORKING,
+    NODEBALANCERS,
     NOTIFICATIONS,
     OAUTH,
     OAUTH_CLIENTS,

@@ -31,16 +31,21 @@ class HeldAddress(AddressRow):
     with free as (
         select f.address, p.gateway from ip_address f
             join ip_pool p on p.region = $1 and p.cidr >> f.address
-        where f.region = $1 and f.public = $2 and f.compute_id is null
+        where f.region = $1 and f.public = $2 and f.account_id is null
             and p.gateway is distinct from f.address
             and not exists (select from ip_leaving l where l.address = f.address)
         order by f.released nulls first, f.address limit 1 for update of f skip locked)
-    update ip_address a set account_id = $3, compute_id = $4
+    update ip_address a set account_id = $3, compute_id = $4, nodebalancer_id = $5
     from free where a.address = free.address
     returning host(a.address) as address, a.prefix, host(free.gateway) as gateway, a.public
     """)
 async def take(
-    db: Queries, region: str, public: bool, account_id: int, compute_id: int
+    db: Queries,
+    region: str,
+    public: bool,
+    account_id: int,
+    compute_id: int | None,
+    nodebalancer_id: int | None,
 ) -> AddressRow | None:
     """A free address of the region's pools: a fresh one, else the one released first."""
 
@@ -94,6 +99,14 @@ async def release(db: Queries, compute_id: int, now: datetime) -> None:
     """Give back all addresses of an instance; they are handed out again last."""
 
 
+@query("""
+    update ip_address set nodebalancer_id = null, account_id = null, released = $2
+    where nodebalancer_id = $1
+    """)
+async def release_of_nodebalancer(db: Queries, nodebalancer_id: int, now: datetime) -> None:
+    """The same of a NodeBalancer, when no engine answers at its address any more."""
+
+
 @query("update ip_address set account_id = $2 where compute_id = $1")
 async def set_account(db: Queries, compute_id: int, account_id: int) -> None:
     """The instance goes to another account, with all its addresses."""
@@ -134,10 +147,28 @@ async def held_by_all(db: Queries, compute_ids: Collection[int]) -> dict[int, li
     select host(a.address) as address, a.prefix,
         host(coalesce(p.gateway, a.gateway)) as gateway, a.public, a.region, a.compute_id
     from ip_address a left join ip_pool p on p.region = a.region and p.cidr >> a.address
-    where a.account_id = $1 and a.address = $2::text::inet
+    where a.account_id = $1 and a.address = $2::text::inet and a.compute_id is not null
     """)
 async def find_held(db: Queries, account_id: int, address: str) -> HeldAddress | None:
     """An address of one of the account's instances."""
+
+
+@dataclass(frozen=True, slots=True)
+class BalancedAddress(AddressRow):
+    """An address that a NodeBalancer has."""
+
+    region: str
+    nodebalancer_id: int
+
+
+@query("""
+    select host(a.address) as address, a.prefix,
+        host(coalesce(p.gateway, a.gateway)) as gateway, a.public, a.region, a.nodebalancer_id
+    from ip_address a left join ip_pool p on p.region = a.region and p.cidr >> a.address
+    where a.account_id = $1 and a.address = $2::text::inet and a.nodebalancer_id is not null
+    """)
+async def find_balanced(db: Queries, account_id: int, address: str) -> BalancedAddress | None:
+    """An address of one of the account's NodeBalancers."""
 
 
 async def find_all_held(
@@ -150,6 +181,7 @@ async def find_all_held(
             host(coalesce(p.gateway, a.gateway)) as gateway, a.public, a.region, a.compute_id
         from ip_address a left join ip_pool p on p.region = a.region and p.cidr >> a.address
         where a.account_id = $1 and a.address = any($2::text[]::inet[])
+            and a.compute_id is not null
         """,
         account_id,
         list(addresses),
@@ -182,7 +214,7 @@ async def all_held(db: Queries, after: int = 0, last: int | None = None) -> dict
 
 @query("""
     update ip_address a set account_id = $2, compute_id = $3
-    where address = $1::text::inet and compute_id is null
+    where address = $1::text::inet and account_id is null
         and not exists (select from ip_pool p where p.gateway = address)
         and not exists (select from ip_leaving l where l.address = a.address)
     returning true

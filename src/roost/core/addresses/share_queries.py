@@ -71,6 +71,11 @@ async def stop_sharing(db: Queries, compute_id: int) -> list[int]:
     return [row["compute_id"] for row in rows]
 
 
+@query("select host(address) from nodebalancer_node where address = any($1::text[]::inet[])")
+async def balanced(db: Queries, addresses: Collection[str]) -> set[str]:
+    """Those to which NodeBalancers send connections."""
+
+
 async def leave(db: Queries, compute_id: int, address: str) -> None:
     """The address is not free before the engine of the instance has let go of it."""
     await db.execute(

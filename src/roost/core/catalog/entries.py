@@ -329,6 +329,8 @@ class Entries(Entry):
     """Of one GiB of private images."""
     bucket_price: Priced = Priced(price=Price(hourly=0.00003, monthly=0.02))
     """Of one GB in a bucket."""
+    nodebalancer_price: Priced = Priced(price=Price(hourly=0.015, monthly=10.0))
+    """Of each NodeBalancer."""
     transfer_price: TransferPrice = TransferPrice(price=0.005)
     taxes: Annotated[list[TaxEntry], Field(max_length=1000)] = []
     regions: Annotated[list[RegionEntry], Field(min_length=1)]

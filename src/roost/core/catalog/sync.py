@@ -68,6 +68,7 @@ def _prices(entries: Entries) -> Iterator[Row]:
         "blockstorage": entries.volume_price,
         "ip_v4": entries.address_price,
         "image": entries.image_price,
+        "nodebalancer": entries.nodebalancer_price,
         "objectstorage": entries.bucket_price,
     }
     for service, entry in priced.items():

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from roost.core.catalog.entries import RegionEntry
 from roost.core.planes import Provider, Site
+from roost.engines.qemu.balancers.engine import HaproxyBalancers
+from roost.engines.qemu.balancers.server import program as haproxy
 from roost.engines.qemu.host.kvm import accelerator
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
@@ -14,6 +16,7 @@ from roost.engines.qemu.prerequisites import check
 from roost.engines.qemu.volumes.engine import QemuVolumes
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallEngine
+from roost.resources.nodebalancers.engine import BALANCER_PLANE, BalancerEngine
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine
 
 
@@ -51,6 +54,17 @@ async def _open_firewalls(site: Site) -> tuple[FirewallEngine, str]:
     return NftablesFirewalls(_directory(site), _network(site.region)), "nftables"
 
 
+async def _check_balancers(site: Site) -> str | None:
+    guests = site.bound[INSTANCE_PLANE.name]
+    if guests != QemuInstances.name:
+        return f"its guests are {guests}"
+    return None if haproxy() else "this package is not installed: haproxy"
+
+
+async def _open_balancers(site: Site) -> tuple[BalancerEngine, str]:
+    return HaproxyBalancers(_directory(site), _network(site.region)), "HAProxy"
+
+
 def _directory(site: Site) -> Path:
     return site.settings.state / "qemu" / site.region.id
 
@@ -71,5 +85,6 @@ def _network(region: RegionEntry) -> NetworkConfig:
 PROVIDERS = (
     Provider(INSTANCE_PLANE, QemuInstances.name, True, _check_instances, _open_instances),
     Provider(FIREWALL_PLANE, NftablesFirewalls.name, True, _check_firewalls, _open_firewalls),
+    Provider(BALANCER_PLANE, HaproxyBalancers.name, True, _check_balancers, _open_balancers),
     Provider(VOLUME_PLANE, QemuVolumes.name, True, _check_volumes, _open_volumes),
 )

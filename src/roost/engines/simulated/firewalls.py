@@ -74,7 +74,10 @@ class SimulatedFirewalls:
         for firewall in await self._plane.survey(_all):
             rules = firewall.rules
             held = _held(firewall, packet.vpc_id)
-            sends, gets = (_has(held, side) for side in (packet.source, packet.target))
+            sends = _has(held - firewall.balanced, packet.source)
+            gets = _has(held, packet.target) and (
+                packet.target not in firewall.balanced or packet.protocol == "TCP"
+            )
             if (
                 sends
                 and _decide(rules.outbound, rules.outbound_policy, packet, packet.target) == "DROP"

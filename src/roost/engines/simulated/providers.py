@@ -6,11 +6,13 @@ from roost.core.planes import Provider, Site
 from roost.engines.simulated.databases import SimulatedDatabases
 from roost.engines.simulated.firewalls import SimulatedFirewalls
 from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.nodebalancers import SimulatedBalancers
 from roost.engines.simulated.objects import SimulatedObjects
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine
 from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallEngine
+from roost.resources.nodebalancers.engine import BALANCER_PLANE, BalancerEngine
 from roost.resources.object_storage.engine import OBJECT_PLANE, ObjectEngine
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine
 
@@ -52,6 +54,10 @@ async def _open_firewalls(site: Site) -> tuple[FirewallEngine, str]:
     return SimulatedFirewalls(_directory(site), site.settings.simulated_latency), "simulated"
 
 
+async def _open_balancers(site: Site) -> tuple[BalancerEngine, str]:
+    return SimulatedBalancers(_directory(site), site.settings.simulated_latency), "simulated"
+
+
 async def _open_objects(site: Site) -> tuple[ObjectEngine, str]:
     return SimulatedObjects(_directory(site), site.settings.simulated_latency), "simulated"
 
@@ -65,5 +71,6 @@ PROVIDERS = (
     Provider(FIREWALL_PLANE, SimulatedFirewalls.name, False, _check_firewalls, _open_firewalls),
     Provider(VOLUME_PLANE, SimulatedVolumes.name, False, _check_volumes, _open_volumes),
     Provider(DATABASE_PLANE, SimulatedDatabases.name, False, _check, _open_databases),
+    Provider(BALANCER_PLANE, SimulatedBalancers.name, False, _check, _open_balancers),
     Provider(OBJECT_PLANE, SimulatedObjects.name, False, _check, _open_objects),
 )

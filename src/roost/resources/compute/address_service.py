@@ -7,7 +7,7 @@ instance that has it is locked (spec B networking 2, B networking 3).
 from collections.abc import Collection, Mapping
 from typing import Literal
 
-from roost.core.addresses.share_queries import sharers
+from roost.core.addresses.share_queries import balanced, sharers
 from roost.resources.compute import address_queries
 from roost.store import Queries
 
@@ -28,6 +28,12 @@ NATTED: Mapping[Change, str] = {
 """Why not one that has such a NAT in any config of its instance."""
 
 
+BALANCED = (
+    "An address that is a node of a NodeBalancer cannot be assigned or deleted; delete the node"
+    " first"
+)
+
+
 async def objections(db: Queries, change: Change, addresses: Collection[str]) -> Mapping[str, str]:
     """Why it cannot be, by address; those that can are left out."""
     found = dict[str, str]()
@@ -35,4 +41,6 @@ async def objections(db: Queries, change: Change, addresses: Collection[str]) ->
         found |= dict.fromkeys(await sharers(db, addresses), SHARED[change])
     if change in NATTED:
         found |= dict.fromkeys(await address_queries.natted(db, addresses), NATTED[change])
+    if change == "moves":
+        found |= dict.fromkeys(await balanced(db, addresses), BALANCED)
     return found

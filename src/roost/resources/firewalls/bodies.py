@@ -6,12 +6,13 @@ from pydantic import AfterValidator, ConfigDict, JsonValue, ValidationInfo, fiel
 
 from roost.core.references import OfKind
 from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.references import ComputeId, Id
+from roost.resources.compute.references import Id
 from roost.resources.firewalls import rules
 from roost.resources.firewalls.engine import Action, TransportProtocol
+from roost.resources.nodebalancers.entity import NODEBALANCER
 from roost.resources.tags.bodies import Tags
 from roost.web.bodies import Body
-from roost.web.checks import Refers
+from roost.web.checks import Refers, checks_of
 from roost.web.fields import Length, Pattern, ShortText, refuse
 
 _RULES: dict[str, JsonValue] = {
@@ -32,7 +33,8 @@ _RULES: dict[str, JsonValue] = {
 
 Label = Annotated[str, Length(3, 32), Pattern(rules.LABEL_PATTERN, rules.LABEL_REASON)]
 _BEHIND = OfKind(COMPUTE, "read_write")
-_NO_NODEBALANCERS = "There are no nodebalancers"
+_BALANCED = OfKind(NODEBALANCER, "read_write")
+_DEVICES = {"compute": _BEHIND, "nodebalancer": _BALANCED}
 
 _Ipv4 = Annotated[
     list[Annotated[ShortText, AfterValidator(rules.check_ipv4)]], Length(1, rules.MAX_ADDRESSES)
@@ -124,15 +126,8 @@ class FirewallDevices(Body):
 
     computes: Annotated[list[Id], Length(0, rules.MAX_TAKEN), Refers(_BEHIND)] = []
     """Ids of instances; each has one enabled firewall at most."""
-    nodebalancers: Annotated[list[Id], Length(0, 1)] = []
-    """There are no nodebalancers, so one is refused."""
-
-    @field_validator("nodebalancers")
-    @classmethod
-    def _check_nodebalancers(cls, value: list[int]) -> list[int]:
-        if value:
-            raise refuse(_NO_NODEBALANCERS)
-        return value
+    nodebalancers: Annotated[list[Id], Length(0, 1), Refers(_BALANCED)] = []
+    """The id of a NodeBalancer; only what comes to it by TCP is filtered."""
 
 
 class CreateFirewall(Body):
@@ -191,14 +186,17 @@ class AddDevice(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"id": 100001, "type": "compute"}]})
 
-    id: ComputeId
-    """The id of the instance."""
     type: Literal["compute", "nodebalancer"]
-    """`compute`; there are no nodebalancers, so one is refused."""
+    """Of a NodeBalancer only what comes to it by TCP is filtered."""
+    id: Id
+    """The id of the instance or of the NodeBalancer."""
 
-    @field_validator("type")
+    @field_validator("id")
     @classmethod
-    def _check_type(cls, value: str) -> str:
-        if value == "nodebalancer":
-            raise refuse(_NO_NODEBALANCERS)
+    def _check_id(cls, value: int, info: ValidationInfo) -> int:
+        kind = info.data.get("type")
+        if kind is not None:
+            found = checks_of(info).references.find(_DEVICES[kind], (value,))
+            if found is not None and value not in found:
+                raise refuse("id is not valid")
         return value

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.core.bindings import between
-from roost.core.entities.queries import entity_sql
 from roost.core.lists import listing_of
-from roost.resources.compute.entity import COMPUTE
+from roost.resources.firewalls.queries import DEVICE_SQL
 from roost.resources.firewalls.records import FirewallDeviceRow
 from roost.store import Queries
 from roost.store.query import query
@@ -22,18 +21,19 @@ DEVICES = listing_of(
         """,
     key="d.id",
     sql={
-        "entity": entity_sql(COMPUTE, "d.compute_id"),
+        "entity": DEVICE_SQL,
     },
 )
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
-    """An instance behind a firewall."""
+    """A service behind a firewall: an instance, or a NodeBalancer."""
 
     id: int
     firewall_id: int
-    compute_id: int
+    compute_id: int | None
+    nodebalancer_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,15 @@ ACROSS = between(
 )
 
 
+BALANCED_ACROSS = between(
+    "firewall",
+    "filters",
+    "NodeBalancer",
+    "firewall_device d join firewall a on a.id = d.firewall_id"
+    " join nodebalancer b on b.id = d.nodebalancer_id",
+)
+
+
 async def insert(
     db: Queries, firewall_id: int, compute_ids: Collection[int], now: datetime
 ) -> dict[int, int]:
@@ -73,19 +82,48 @@ async def insert(
 
 
 @query("""
-    select id, firewall_id, compute_id from firewall_device where firewall_id = $1 and id = $2
+    insert into firewall_device (firewall_id, nodebalancer_id, created, updated)
+    values ($1, $2, $3, $3) on conflict do nothing returning id
+    """)
+async def insert_balanced(
+    db: Queries, firewall_id: int, nodebalancer_id: int, now: datetime
+) -> int | None:
+    """The id of the new device; None for a NodeBalancer that is one already."""
+
+
+@query("""
+    select id, firewall_id, compute_id, nodebalancer_id from firewall_device
+    where firewall_id = $1 and id = $2
     """)
 async def find(db: Queries, firewall_id: int, device_id: int) -> DeviceFacts | None: ...
 
 
-@query("select compute_id from firewall_device where firewall_id = $1 order by compute_id")
+@query("""
+    select compute_id from firewall_device where firewall_id = $1 and compute_id is not null
+    order by compute_id
+    """)
 async def of_firewall(db: Queries, firewall_id: int) -> list[int]:
     """The instances behind it."""
 
 
 @query("""
-    select id, firewall_id, compute_id from firewall_device where compute_id = $1
-    order by firewall_id
+    select nodebalancer_id from firewall_device
+    where firewall_id = $1 and nodebalancer_id is not null order by nodebalancer_id
+    """)
+async def balancers_of(db: Queries, firewall_id: int) -> list[int]:
+    """The NodeBalancers behind it."""
+
+
+@query("""
+    select firewall_id from firewall_device where nodebalancer_id = $1 order by firewall_id
+    """)
+async def before_balancer(db: Queries, nodebalancer_id: int) -> list[int]:
+    """The firewalls that a NodeBalancer is behind."""
+
+
+@query("""
+    select id, firewall_id, compute_id, nodebalancer_id from firewall_device
+    where compute_id = $1 order by firewall_id
     """)
 async def of_instance(db: Queries, compute_id: int) -> list[DeviceFacts]:
     """By firewall."""
@@ -103,12 +141,52 @@ async def enabled_before(
 
 
 @query("""
+    select d.nodebalancer_id from firewall_device d join firewall f on f.id = d.firewall_id
+    where d.nodebalancer_id = any($1::bigint[]) and f.status = 'enabled'
+        and f.id is distinct from $2
+    """)
+async def enabled_before_balancers(
+    db: Queries, ids: Collection[int], firewall_id: int | None
+) -> set[int]:
+    """Those of the NodeBalancers that another firewall filters."""
+
+
+@query("""
     select distinct f.id from firewall_device d join firewall f on f.id = d.firewall_id
     where d.compute_id = any($1::bigint[]) and f.status = 'enabled' and f.id <> $2
     order by f.id
     """)
 async def enabled_beside(db: Queries, compute_ids: Collection[int], firewall_id: int) -> list[int]:
     """The other firewalls that filter any of the instances."""
+
+
+@query("""
+    select distinct f.id from firewall_device d join firewall f on f.id = d.firewall_id
+    where d.nodebalancer_id = any($1::bigint[]) and f.status = 'enabled' and f.id <> $2
+    order by f.id
+    """)
+async def enabled_beside_balancers(
+    db: Queries, ids: Collection[int], firewall_id: int
+) -> list[int]:
+    """The other firewalls that filter any of the NodeBalancers."""
+
+
+@dataclass(frozen=True, slots=True)
+class BalancedFacts:
+    """What engines need of a NodeBalancer behind a firewall."""
+
+    nodebalancer_id: int
+    region: str
+    address: str
+
+
+@query("""
+    select b.id as nodebalancer_id, b.region, host(b.address) as address
+    from firewall_device d join nodebalancer b on b.id = d.nodebalancer_id
+    where d.firewall_id = $1 and not b.deleting order by b.id
+    """)
+async def balanced(db: Queries, firewall_id: int) -> list[BalancedFacts]:
+    """What is behind it, and is not about to be deleted."""
 
 
 @query("""

@@ -12,8 +12,14 @@ from roost.resources.firewalls.device_queries import DEVICES
 from roost.resources.firewalls.packets.bodies import ExplainPacket
 from roost.resources.firewalls.packets.records import PacketPathRow
 from roost.resources.firewalls.packets.service import explain
-from roost.resources.firewalls.queries import FIREWALLS, FIREWALLS_OF_INSTANCE, RULES
+from roost.resources.firewalls.queries import (
+    FIREWALLS,
+    FIREWALLS_OF_INSTANCE,
+    FIREWALLS_OF_NODEBALANCER,
+    RULES,
+)
 from roost.resources.firewalls.records import FirewallDeviceRow, FirewallRow, ShownRulesRow
+from roost.resources.nodebalancers.locks import check_exists as check_balancer_exists
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Listed, Read, Write
@@ -234,3 +240,21 @@ async def explain_packet(_call: Call, found: PacketPathRow) -> PacketPathRow:
     extension of Roost.
     """
     return found
+
+
+@endpoint(
+    "GET",
+    "/nodebalancers/{nodeBalancerId:int}/firewalls",
+    scopes=("nodebalancers:read_only",),
+    grant=Read("nodebalancer", of="nodeBalancerId"),
+    returns=Page(FirewallRow),
+    filters=FIREWALLS_OF_NODEBALANCER.columns,
+)
+async def list_firewalls_of_nodebalancer(call: Call) -> bytes:
+    """List the firewalls of a NodeBalancer.
+
+    Those that it is behind, of which one is enabled. Restricted users see those that are granted to
+    them.
+    """
+    nodebalancer_id = await check_balancer_exists(call, call.number("nodeBalancerId"))
+    return await call.collection(FIREWALLS_OF_NODEBALANCER, call.account_id, nodebalancer_id)

@@ -67,11 +67,14 @@ class FirewallSpec:
     id: int
     rules: RuleSet
     addresses: frozenset[str]
-    """Of the instances behind it, IPv4 and IPv6 in their shortest form, and ranges of IPv6 with
+    """Of the services behind it, IPv4 and IPv6 in their shortest form, and ranges of IPv6 with
     their prefix lengths; never empty."""
     inside: frozenset[tuple[int, str]] = frozenset()
     """VPCs by id, and IPv4 addresses or networks in them. A public address that stands for one of
     them (1:1 NAT) is here, too."""
+    balanced: frozenset[str] = frozenset()
+    """Those of the addresses that are NodeBalancers': of them only what comes in by TCP is
+    filtered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ async def release_strangers(installation: Installation, firewall_id: int) -> str
 
 
 STRANGERS = Binding(across=device_queries.ACROSS, part=release_strangers)
+BALANCED_STRANGERS = Binding(across=device_queries.BALANCED_ACROSS)
 
 
 def reconcilers(installation: Installation) -> "dict[str, Firewalls]":

@@ -15,6 +15,7 @@ from roost.core.limits.queries import hold as hold_limit
 from roost.core.lists import listing_of
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.firewalls.records import FirewallRow, FirewallStatus
+from roost.resources.nodebalancers.entity import NODEBALANCER
 from roost.store import Queries
 from roost.store.paging import Counted
 from roost.store.query import query
@@ -25,6 +26,12 @@ _PARTS = """
     f.rules->'outbound' as outbound, f.rules->>'outbound_policy' as outbound_policy,
     f.rules_version as version, left(md5(f.rules::text), 8) as fingerprint
     """
+
+DEVICE_SQL = f"""
+    case when d.compute_id is null then {entity_sql(NODEBALANCER, "d.nodebalancer_id")}
+        else {entity_sql(COMPUTE, "d.compute_id")} end
+    """
+"""The service that the device `d` is."""
 
 FIREWALLS = listing_of(
     FirewallRow,
@@ -37,7 +44,7 @@ FIREWALLS = listing_of(
         "rules": f"(select row_to_json(shown) from (select {_PARTS}) shown)",
         "entities": f"""
             array(
-                select {entity_sql(COMPUTE, "d.compute_id")} from firewall_device d
+                select {DEVICE_SQL} from firewall_device d
                 where d.firewall_id = f.id order by d.id)
             """,
     },
@@ -54,6 +61,10 @@ FIREWALL = ResourceKind(
 
 FIREWALLS_OF_INSTANCE = FIREWALLS.narrowed(
     "exists (select from firewall_device d where d.firewall_id = f.id and d.compute_id = $2)"
+)
+
+FIREWALLS_OF_NODEBALANCER = FIREWALLS.narrowed(
+    "exists (select from firewall_device d where d.firewall_id = f.id and d.nodebalancer_id = $2)"
 )
 
 RULES = replace(FIREWALLS, record=_PARTS)
@@ -143,7 +154,9 @@ async def exists(db: Queries, account_id: int, firewall_id: int) -> bool: ...
     where id > $2 and ($1 = any(placed) or (status = 'deleted' and cardinality(placed) = 0)
         or exists (
         select from firewall_device d join compute_instance i on i.id = d.compute_id
-        where d.firewall_id = f.id and i.region = $1))
+        where d.firewall_id = f.id and i.region = $1) or exists (
+        select from firewall_device d join nodebalancer b on b.id = d.nodebalancer_id
+        where d.firewall_id = f.id and b.region = $1))
     order by id limit $3
     """)
 async def in_region(db: Queries, region: str, after: int, limit: int) -> list[FirewallFacts]:

@@ -43,7 +43,7 @@ class RulesRow(TypedDict):
     """What passes: the first rule that matches decides, or else the policy."""
 
     inbound: list[RuleRow]
-    """For connections to the instances, in order."""
+    """For connections to the services, in order."""
     inbound_policy: Action
     """For connections to the instances that no rule matches."""
     outbound: list[RuleRow]

@@ -10,6 +10,7 @@ from roost.core.access import give_to_creator
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.entities.locks import lock_all
+from roost.core.entities.queries import labels
 from roost.core.entities.records import Entity
 from roost.core.events import log
 from roost.core.instance_queries import InstanceFacts
@@ -25,9 +26,12 @@ from roost.resources.firewalls.bodies import (
     ReplaceRules,
     UpdateFirewall,
 )
+from roost.resources.firewalls.device_queries import DeviceFacts
 from roost.resources.firewalls.locks import lock
 from roost.resources.firewalls.queries import FIREWALL, FirewallFacts, NewFirewall
 from roost.resources.firewalls.records import rules_of
+from roost.resources.nodebalancers import locks as balancing
+from roost.resources.nodebalancers.entity import NODEBALANCER
 from roost.resources.tags.service import change_tags, use_tags
 
 LABEL_TAKEN = "Label must be unique among your Cloud Firewalls"
@@ -42,7 +46,9 @@ async def create(context: Context, body: CreateFirewall) -> int:
     await use_tags(context, body.tags)
     wanted = list(dict.fromkeys(body.devices.computes))
     await queries.hold(context.db, context.account_id)
+    balancers = list(dict.fromkeys(body.devices.nodebalancers))
     await _check_behind(context, dict.fromkeys(wanted, "devices.computes"), None)
+    await _check_balanced(context, dict.fromkeys(balancers, "devices.nodebalancers"), None)
     new = NewFirewall(
         account_id=context.account_id,
         label=body.label,
@@ -55,6 +61,8 @@ async def create(context: Context, body: CreateFirewall) -> int:
         raise invalid(LABEL_TAKEN, "label")
     await give_to_creator(context, FIREWALL.name, firewall_id)
     await device_queries.insert(context.db, firewall_id, wanted, new.now)
+    for each in balancers:
+        await device_queries.insert_balanced(context.db, firewall_id, each, new.now)
     await jobs.start(context, "firewall_create", firewall_id, body.label)
     await check_limits(context, queries.LIMIT)
     return firewall_id
@@ -74,7 +82,10 @@ async def update(context: Context, firewall_id: int, body: UpdateFirewall) -> No
     if body.status in (None, firewall.status):
         return
     behind = dict.fromkeys(await device_queries.of_firewall(context.db, firewall.id), "status")
-    await _check_behind(context, behind, firewall.id, enabled=body.status == "enabled")
+    balanced = dict.fromkeys(await device_queries.balancers_of(context.db, firewall.id), "status")
+    enabled = body.status == "enabled"
+    await _check_behind(context, behind, firewall.id, enabled=enabled)
+    await _check_balanced(context, balanced, firewall.id, enabled=enabled)
     await queries.set_status(context.db, firewall.id, body.status, now)
     action = "firewall_enable" if body.status == "enabled" else "firewall_disable"
     await jobs.start(context, action, firewall.id, label)
@@ -122,6 +133,13 @@ async def add_device(context: Context, firewall_id: int, body: AddDevice) -> int
     await queries.hold(context.db, context.account_id)
     firewall = await lock(context, firewall_id)
     enabled = firewall.status == "enabled"
+    if body.type == "nodebalancer":
+        (found,) = await _check_balanced(context, {body.id: "id"}, firewall.id, enabled=enabled)
+        device_id = await put_balancer_behind(context, firewall, NODEBALANCER.of(found), found.id)
+        if device_id is None:
+            reason = f"NodeBalancer {body.id} is a device of this firewall already"
+            raise invalid(reason, "id")
+        return device_id
     (instance,) = await _check_behind(context, {body.id: "id"}, firewall.id, enabled=enabled)
     made = await put_behind(context, firewall, COMPUTE.of(instance), instance.id)
     if made is None:
@@ -141,17 +159,60 @@ async def put_behind(
     return made[compute_id]
 
 
+async def put_balancer_behind(
+    context: Context, firewall: FirewallFacts, balancer: Entity, nodebalancer_id: int
+) -> int | None:
+    """The same for a NodeBalancer."""
+    now = context.clock.seconds()
+    made = await device_queries.insert_balanced(context.db, firewall.id, nodebalancer_id, now)
+    if made is not None:
+        await jobs.start(context, "firewall_device_add", firewall.id, firewall.label, balancer)
+    return made
+
+
 async def remove_device(context: Context, firewall_id: int, device_id: int) -> None:
     firewall = await lock(context, firewall_id)
     device = await device_queries.find(context.db, firewall.id, device_id)
-    instance = (
-        None if device is None else await instance_queries.find(context.db, device.compute_id)
-    )
-    if device is None or instance is None:
+    second = None if device is None else await _service(context, device)
+    if device is None or second is None:
         raise not_found()
     await device_queries.delete(context.db, [device.id])
-    second = COMPUTE.of(instance)
     await jobs.start(context, "firewall_device_remove", firewall.id, firewall.label, second)
+
+
+async def _service(context: Context, device: DeviceFacts) -> Entity | None:
+    """What a device is."""
+    kind, entity_id = COMPUTE, device.compute_id
+    if entity_id is None:
+        kind, entity_id = NODEBALANCER, device.nodebalancer_id
+    assert entity_id is not None
+    found = await labels(context.db, kind, context.account_id, [entity_id])
+    return kind.entity(entity_id, found[entity_id]) if entity_id in found else None
+
+
+async def _check_balanced(
+    context: Context, fields: Mapping[int, str], firewall_id: int | None, *, enabled: bool = True
+) -> list[balancing.BalancerFacts]:
+    """The same of NodeBalancers, which are of the account."""
+    own = await lock_all(context.db, NODEBALANCER, context.account_id, fields)
+    filtered = (
+        await device_queries.enabled_before_balancers(context.db, fields, firewall_id)
+        if enabled
+        else set()
+    )
+    found = {each.id: each for each in await balancing.find_all(context.db, own)}
+    problems = list[Problem]()
+    for each, field in fields.items():
+        if each not in found:
+            problems.append(Problem(f"NodeBalancer {each} is gone", field))
+        elif each in filtered:
+            problems.append(Problem(f"NodeBalancer {each} has another enabled firewall", field))
+        elif not _offered(context, found[each].region):
+            reason = f"The region of NodeBalancer {each} does not offer Cloud Firewall"
+            problems.append(Problem(reason, field))
+    if problems:
+        raise invalid_fields(problems)
+    return [found[each] for each in fields]
 
 
 async def _check_behind(
@@ -189,7 +250,11 @@ def _reason(
         return MIGRATING.format(compute_id)
     if compute_id in filtered:
         return SECOND.format(compute_id)
-    region = context.get(Catalog).find_region(instance.region)
-    if region is None or "Cloud Firewall" not in region.capabilities:
+    if not _offered(context, instance.region):
         return NOT_OFFERED.format(compute_id)
     return None
+
+
+def _offered(context: Context, region_id: str) -> bool:
+    region = context.get(Catalog).find_region(region_id)
+    return region is not None and "Cloud Firewall" in region.capabilities

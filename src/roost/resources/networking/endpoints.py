@@ -189,7 +189,7 @@ async def delete_address_of_instance(call: Call) -> None:
     row = await _find(call)
     if row["type"] != "ipv4":
         raise invalid("The address that a guest gives itself cannot be deleted")
-    await service.take_away(call, row["compute_id"], row["address"])
+    await service.take_away(call, call.number("computeId"), row["address"])
 
 
 async def _find(call: Call) -> AddressRow:

@@ -9,7 +9,6 @@ from asyncpg import Record
 from pydantic import TypeAdapter
 
 from roost.core.bindings import Binding
-from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.compute.configs.queries import nats_of
 from roost.resources.reverse_dns.records import AddressRow
 from roost.store import Queries
@@ -19,7 +18,7 @@ _ROWS = TypeAdapter(list[AddressRow])
 _GATEWAY_V6, _MASK_V6 = "fe80::1", "ffff:ffff:ffff:ffff::"
 
 _IPV4 = """
-    select a.account_id, a.compute_id, host(a.address) as address,
+    select a.account_id, a.compute_id, a.nodebalancer_id, host(a.address) as address,
         case when a.public then host(coalesce(p.gateway, a.gateway)) end as gateway,
         host(netmask(set_masklen(a.address, a.prefix))) as subnet_mask, a.prefix::integer,
         'ipv4' as type, a.public,
@@ -30,10 +29,10 @@ _IPV4 = """
     from ip_address a
         left join ip_pool p on p.region = a.region and p.cidr >> a.address
         left join reverse_name n on n.address = a.address and n.compute_id = a.compute_id
-    where a.compute_id is not null
+    where a.account_id is not null
     """
 _IPV6 = f"""
-    select i.account_id, i.id, split_part(i.ipv6, '/', 1), '{_GATEWAY_V6}', '{_MASK_V6}', 64,
+    select i.account_id, i.id, null, split_part(i.ipv6, '/', 1), '{_GATEWAY_V6}', '{_MASK_V6}', 64,
         'ipv6', true, n.name, i.region
     from compute_instance i
         left join reverse_name n
@@ -53,7 +52,10 @@ def _listing(rdns: str) -> Listing:
         source=f"({_IPV4} and a.public union all {_IPV6}) f",
         scope="f.account_id = $1 and $2::text is not null",
         key="f.address::inet",
-        granted=("'compute'", "f.compute_id"),
+        granted=(
+            "case when f.compute_id is null then 'nodebalancer' else 'compute' end",
+            "coalesce(f.compute_id, f.nodebalancer_id)",
+        ),
         columns={
             "address": Column("f.address", "text"),
             "prefix": Column("f.prefix", "int"),
@@ -98,11 +100,6 @@ BINDINGS = (
             "is shared with",
         )
     ),
-)
-
-LIMIT = LimitGroup.of(
-    "ip_address where account_id = $1 and public",
-    LimitKind("public_ipv4", "public IPv4 addresses", 500),
 )
 
 

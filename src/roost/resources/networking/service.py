@@ -23,7 +23,7 @@ from roost.resources.compute.locks import check_open, find_turn, lock, lock_turn
 from roost.resources.compute.neighbours import InstanceVpcs
 from roost.resources.networking import jobs, queries, range_queries, range_service, rules
 from roost.resources.networking.bodies import Assignment
-from roost.resources.networking.queries import LIMIT
+from roost.resources.networking.limits import PUBLIC
 from roost.resources.networking.records import AddressesRow
 from roost.resources.networking.rules import Holding
 from roost.resources.reverse_dns import address_service as names
@@ -44,7 +44,7 @@ async def give(context: Context, compute_id: int, public: bool) -> str:
     address = str(held.interface.ip)
     await _check(context, facts, await addresses.held_by(context.db, facts.id))
     await jobs.start(context, "compute_addip", facts.id, facts.label, address)
-    await check_limits(context, LIMIT)
+    await check_limits(context, PUBLIC)
     return address
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, ip_address
 
 from roost.core.addresses import queries as addresses
+from roost.core.addresses.queries import BalancedAddress, HeldAddress
 from roost.core.context import Context
 from roost.core.entities.locks import lock_all
 from roost.core.entities.queries import labels
@@ -30,6 +31,7 @@ _AT_ONCE = AtOnce(4)
 """Look-ups of a user, of at most two seconds each."""
 
 PRIVATE = "A private address has no reverse DNS."
+BALANCED = "The name of a NodeBalancer's address is its hostname."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,35 +44,53 @@ class Named:
 
 
 async def find(context: Context, text: str, allowed: tuple[Permission, ...]) -> AddressRow:
-    """An address of the account's instances; 403 without a grant on the instance."""
+    """An address of the account's; 403 without a grant on what has it."""
     try:
         address = ip_address(text)
     except ValueError:
         raise not_found() from None
     found = await (_ipv4 if address.version == 4 else _ipv6)(context, str(address))
-    if found is None:
-        raise not_found()
-    identity, compute_id = context.identity, found["compute_id"]
-    if identity.restricted:
-        held = await permission(context.db, identity.user_id, COMPUTE.name, compute_id)
-        if held not in allowed:
-            raise forbidden()
+    compute_id = None if found is None else found["compute_id"]
+    if found is None or compute_id is None:
+        return await _balanced(context, str(address), allowed)
+    await _check_granted(context, COMPUTE.name, compute_id, allowed)
     name = await queries.find_name(context.db, str(address), compute_id)
     if name is not None:
         found["rdns"] = name
     return found
 
 
+async def _check_granted(
+    context: Context, kind: str, entity_id: int, allowed: tuple[Permission, ...]
+) -> None:
+    identity = context.identity
+    if identity.restricted:
+        held = await permission(context.db, identity.user_id, kind, entity_id)
+        if held not in allowed:
+            raise forbidden()
+
+
+async def _balanced(context: Context, address: str, allowed: tuple[Permission, ...]) -> AddressRow:
+    """That of a NodeBalancer; 404."""
+    held = await addresses.find_balanced(context.db, context.account_id, address)
+    if held is None:
+        raise not_found()
+    await _check_granted(context, "nodebalancer", held.nodebalancer_id, allowed)
+    return _row(held, default_name(held.address, context.get(ReverseDns).suffix), None, None)
+
+
 async def check_name(context: Context, row: AddressRow, name: str | None) -> Named:
     """Raises 400 unless the name resolves to the address; while no transaction is open."""
     if not row["public"]:
         raise invalid(PRIVATE)
-    address = row["address"]
+    address, compute_id = row["address"], row["compute_id"]
+    if compute_id is None:
+        raise invalid(BALANCED, "rdns")
     if name is not None:
         with _AT_ONCE.one(context.identity.user_id):
             if not await context.get(ReverseDns).resolves(name, address):
                 raise invalid(f"{name} must resolve to {address}", "rdns")
-    return Named(address, row["compute_id"], name)
+    return Named(address, compute_id, name)
 
 
 async def set_name(context: Context, named: Named) -> None:
@@ -114,6 +134,16 @@ async def _ipv4(context: Context, address: str) -> AddressRow | None:
         return None
     suffix = context.get(ReverseDns).suffix
     nat = await context.get(InstanceVpcs).nat_of(context.db, held.compute_id, held.address)
+    name = default_name(held.address, suffix) if held.public else None
+    return _row(held, name, held.compute_id, nat)
+
+
+def _row(
+    held: HeldAddress | BalancedAddress,
+    name: str | None,
+    compute_id: int | None,
+    nat: Nat | None,
+) -> AddressRow:
     return {
         "address": held.address,
         "gateway": held.gateway if held.public else None,
@@ -121,8 +151,8 @@ async def _ipv4(context: Context, address: str) -> AddressRow | None:
         "prefix": held.prefix,
         "type": "ipv4",
         "public": held.public,
-        "rdns": default_name(held.address, suffix) if held.public else None,
-        "compute_id": held.compute_id,
+        "rdns": name,
+        "compute_id": compute_id,
         "region": held.region,
         "vpc_nat_1_1": None if nat is None else _nat_row(nat),
     }

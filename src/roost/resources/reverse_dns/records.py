@@ -17,7 +17,7 @@ class AddressNat(TypedDict):
 
 
 class AddressRow(TypedDict):
-    """An address of an instance."""
+    """An address of an instance, or of a NodeBalancer."""
 
     address: str
     """The address itself."""
@@ -33,8 +33,8 @@ class AddressRow(TypedDict):
     """Whether the Internet reaches it."""
     rdns: str | None
     """The name that reverse DNS answers; null for none."""
-    compute_id: int
-    """The instance that has it."""
+    compute_id: int | None
+    """The instance that has it; null for an address of a NodeBalancer."""
     region: str
     """The region that it belongs to."""
     vpc_nat_1_1: AddressNat | None

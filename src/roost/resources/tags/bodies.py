@@ -79,7 +79,7 @@ class CreateTag(Body):
     computes: Annotated[list[_Compute], _MANY] = []
     """Compute instances to put it on."""
     nodebalancers: Annotated[list[_NodeBalancer], _MANY] = []
-    """NodeBalancers to put it on; there are none yet."""
+    """NodeBalancers to put it on."""
     volumes: Annotated[list[_Volume], _MANY] = []
     """Volumes to put it on."""
 

@@ -1,5 +1,6 @@
 """What an account may send in a month, what it has sent, and what is charged for of that."""
 
+from collections import Counter
 from datetime import datetime
 
 from roost.core.billing.charges import next_month
@@ -8,6 +9,7 @@ from roost.core.billing.queries import since, standing
 from roost.core.catalog import Catalog
 from roost.resources.compute import totals_queries as totals
 from roost.resources.compute.billing_queries import CHARGED as INSTANCES
+from roost.resources.nodebalancers import usage_service as balancers
 from roost.resources.object_storage import usage_queries as objects
 from roost.resources.object_storage.queries import has_object_storage
 from roost.resources.usage import queries
@@ -30,7 +32,8 @@ async def pools_of(
         if row.service == INSTANCES.service
     ]
     own = [e.id for e in services.get(Catalog).entries.regions if e.transfer_pool == "own"]
-    sent = await queries.sent_from(db, account_id, first.date())
+    sent = Counter(await queries.sent_from(db, account_id, first.date()))
+    sent.update(await balancers.sent_from(db, account_id, first.date()))
     extra = OF_OBJECT_STORAGE if await has_object_storage(db, account_id) else 0
     got = await objects.sent_in(db, account_id, first.date())
     month = (first, next_month(first))
@@ -39,7 +42,8 @@ async def pools_of(
 
 async def _users(db: Queries, month: datetime) -> list[int]:
     sent = await queries.senders(db, month.date())
-    return sorted({*sent, *await objects.senders(db, month.date())})
+    balanced = await balancers.senders(db, month.date())
+    return sorted({*sent, *balanced, *await objects.senders(db, month.date())})
 
 
 async def _beyond(

@@ -75,11 +75,16 @@ add rule {_INET} arriving iifname "{UPLINK}" meta nfproto ipv4 fib saddr . iif o
 add chain {_INET} leaving {{ type filter hook output priority 0; policy accept; }}
 flush chain {_INET} leaving
 add rule {_INET} leaving oifname "{BRIDGE}" icmpv6 type nd-redirect drop
+add rule {_INET} leaving oifname "{BRIDGE}" meta l4proto tcp ct original ip daddr vmap @in4
+add chain {_INET} balanced {{ type filter hook input priority 1; policy accept; }}
+flush chain {_INET} balanced
+add rule {_INET} balanced meta l4proto tcp ct original ip daddr vmap @in4
 add chain {_INET} forward {{ type filter hook forward priority 0; policy accept; }}
 flush chain {_INET} forward
 """ + "".join(f"add rule {_INET} forward {rule}\n" for rule in FORWARD)
 """Which firewall a connection meets: by the addresses that it begins with. Can be applied again at
-any time; firewalls and their addresses stay.
+any time; firewalls and their addresses stay. NodeBalancers are in the namespace itself: what comes
+to them, and what they send to their nodes, meets the firewall of the address that it is to.
 
 A guest that was told to go to its peer directly would not find it. Nobody outside speaks for a
 guest.

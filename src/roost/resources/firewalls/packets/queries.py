@@ -25,7 +25,8 @@ class GuardRow:
 
 
 @query("""
-    select compute_id from ip_address where address = $2::text::inet and account_id = $1
+    select compute_id from ip_address
+    where address = $2::text::inet and account_id = $1 and compute_id is not null
     union all
     select compute_id from ipv6_range where network >> $2::text::inet and account_id = $1
     union all

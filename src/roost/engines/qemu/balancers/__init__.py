@@ -1,0 +1,1 @@
+"""NodeBalancers: an HAProxy in the gateway's namespace of a region."""

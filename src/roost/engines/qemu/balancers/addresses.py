@@ -1,0 +1,96 @@
+"""The addresses of NodeBalancers in a region's namespace, and what is counted there."""
+
+from collections.abc import Collection, Mapping
+from ipaddress import IPv4Address, IPv4Network
+
+from pydantic import BaseModel, TypeAdapter
+
+from roost.engines.qemu.host.programs import run
+from roost.engines.qemu.network.namespace import namespace_path
+
+_TABLE = "inet roost_balancers"
+_DOING = "The NodeBalancer could not be changed"
+_SEEING = "What NodeBalancers move cannot be seen"
+
+
+class _Counter(BaseModel):
+    name: str
+    bytes: int
+
+
+class _Listed(BaseModel):
+    counter: _Counter | None = None
+
+
+class _Answer(BaseModel):
+    nftables: list[_Listed]
+
+
+class _Address(BaseModel):
+    local: str
+
+
+class _Device(BaseModel):
+    addr_info: list[_Address] = []
+
+
+_DEVICES = TypeAdapter(list[_Device])
+
+
+class Addresses:
+    """Of one namespace, and of the region's pools: it has others that are nobody's here."""
+
+    def __init__(self, namespace: str, pools: Collection[IPv4Network]) -> None:
+        self._namespace = namespace
+        self._pools = pools
+
+    async def bring(self, held: Mapping[int, str]) -> None:
+        """Exactly these, by the ids of NodeBalancers; each is counted from its first packet on."""
+        await self._nft(_rules(held))
+        wanted, present = set(held.values()), await self.held()
+        inside = ("ip", "-n", self._namespace)
+        await run(_DOING, *inside, "link", "set", "lo", "up")
+        for address in sorted(wanted - present):
+            await run(_DOING, *inside, "address", "add", f"{address}/32", "dev", "lo")
+        for address in sorted(present - wanted):
+            await run(_DOING, *inside, "address", "del", f"{address}/32", "dev", "lo")
+
+    async def held(self) -> set[str]:
+        """Those that there are."""
+        inside = ("ip", "-n", self._namespace, "-json", "-4", "address", "show", "dev", "lo")
+        shown = _DEVICES.validate_json(await run(_DOING, *inside) or "[]")
+        found = {IPv4Address(each.local) for device in shown for each in device.addr_info}
+        return {str(each) for each in found if any(each in pool for pool in self._pools)}
+
+    async def counted(self) -> Mapping[int, tuple[int, int]]:
+        """Bytes that came and went, by the ids of NodeBalancers."""
+        inside = f"--net={namespace_path(self._namespace)}"
+        text = await run(
+            _SEEING, "nsenter", inside, "nft", "-j", "list", "counters", "table", *_TABLE.split()
+        )
+        found = dict[str, int]()
+        for each in _Answer.model_validate_json(text).nftables:
+            if each.counter is not None:
+                found[each.counter.name] = each.counter.bytes
+        ids = {int(name.partition("_")[2]) for name in found}
+        return {each: (found[f"in_{each}"], found[f"out_{each}"]) for each in ids}
+
+    async def _nft(self, rules: str) -> None:
+        inside = f"--net={namespace_path(self._namespace)}"
+        await run(_DOING, "nsenter", inside, "nft", "-f", "-", feed=rules)
+
+
+def _rules(held: Mapping[int, str]) -> str:
+    """Counters go on through any change."""
+    lines = [f"add table {_TABLE}"]
+    for chain, hook in (("arriving", "input"), ("leaving", "output")):
+        lines.append(
+            f"add chain {_TABLE} {chain} {{ type filter hook {hook} priority -10; policy accept; }}"
+        )
+        lines.append(f"flush chain {_TABLE} {chain}")
+    for balancer_id, address in sorted(held.items()):
+        for way, chain, end in (("in", "arriving", "daddr"), ("out", "leaving", "saddr")):
+            name = f"{way}_{balancer_id}"
+            lines.append(f"add counter {_TABLE} {name}")
+            lines.append(f"add rule {_TABLE} {chain} ip {end} {address} counter name {name}")
+    return "".join(f"{line}\n" for line in lines)

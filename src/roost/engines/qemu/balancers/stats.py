@@ -1,0 +1,50 @@
+"""Asking a running HAProxy at its socket."""
+
+import asyncio
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from roost.core.engine import EngineError
+from roost.resources.nodebalancers.engine import NodeStatus
+
+_SECONDS = 5.0
+_MOST = 64 * 1024 * 1024
+"""Bytes of an answer."""
+
+
+async def ask(socket: Path, command: str) -> str:
+    """What it answers. Raises EngineError while nobody answers."""
+    try:
+        async with asyncio.timeout(_SECONDS):
+            reader, writer = await asyncio.open_unix_connection(str(socket), limit=_MOST)
+            try:
+                writer.write(f"{command}\n".encode())
+                return (await reader.read(-1)).decode()
+            finally:
+                writer.close()
+    except (OSError, TimeoutError) as error:
+        raise EngineError("The region's NodeBalancers do not answer") from error
+
+
+async def in_force(socket: Path) -> str | None:
+    """The digest of the configuration of the server that answers; None while none does."""
+    try:
+        lines = (await ask(socket, "show info")).splitlines()
+    except EngineError:
+        return None
+    found = (line.partition(": ")[2] for line in lines if line.startswith("description: "))
+    return next(found, None)
+
+
+def rows(text: str) -> Iterator[Mapping[str, str]]:
+    """Of `show stat`."""
+    yield from csv.DictReader(text.removeprefix("# ").splitlines())
+
+
+def status_of(row: Mapping[str, str]) -> NodeStatus:
+    """Of a server's row."""
+    status = row["status"]
+    if status == "no check":
+        return "Unknown"
+    return "UP" if status.startswith(("UP", "DRAIN", "NOLB")) else "DOWN"

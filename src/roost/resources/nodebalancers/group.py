@@ -1,0 +1,48 @@
+"""What the group consists of."""
+
+from roost.core.context import Context
+from roost.core.endings import Ending
+from roost.core.group import Group
+from roost.core.retention import Old, retention
+from roost.resources.nodebalancers import (
+    config_endpoints,
+    endpoints,
+    fsck,
+    jobs,
+    node_queries,
+    queries,
+    service,
+    usage_queries,
+    watch_jobs,
+)
+from roost.resources.nodebalancers.engine import BALANCER_PLANE
+from roost.resources.nodebalancers.entity import NODEBALANCER
+from roost.resources.nodebalancers.neighbours import Nodes
+
+
+async def _end(context: Context, nodebalancer_id: str) -> None:
+    await service.delete(context, int(nodebalancer_id))
+
+
+GROUP = Group(
+    endpoints=(endpoints, config_endpoints),
+    entities=(NODEBALANCER,),
+    jobs=(jobs.APPLY, jobs.DELETE, watch_jobs.WATCH, watch_jobs.READ),
+    schedules=(watch_jobs.EVERY_MINUTE, watch_jobs.EVERY_FIVE_MINUTES),
+    at_start=(watch_jobs.EVERY_MINUTE,),
+    bindings=node_queries.BINDINGS,
+    checks=(fsck.check_nodebalancers,),
+    limits=(queries.LIMIT,),
+    billables=(queries.CHARGED,),
+    neighbours=(Nodes(),),
+    endings=(Ending("NodeBalancer", queries.HELD, _end),),
+    suspensions=(service.SUSPENSION,),
+    holders=((BALANCER_PLANE, queries.engines_in_use),),
+    retention=(
+        retention(
+            "nodebalancer_retention",
+            "47 4 * * *",
+            Old(usage_queries.delete_old, usage_queries.KEPT),
+        ),
+    ),
+)
