@@ -6,7 +6,9 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.core.planes import Engines
+from roost.engines.simulated.firewalls import Packet
 from roost.engines.simulated.nodebalancers import SimulatedBalancers
+from roost.resources.firewalls.engine import TransportProtocol
 from roost.resources.nodebalancers import usage_service
 from roost.resources.nodebalancers.engine import BALANCER_PLANE
 from roost.resources.nodebalancers.group import GROUP
@@ -14,7 +16,14 @@ from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.certificates import certificate_for
 from tests.support.client import Client, Json, until
 from tests.support.drift import differences
-from tests.support.firewalls import FIREWALLS, firewall_body
+from tests.support.firewalls import (
+    FIREWALLS,
+    STRANGER,
+    firewall_body,
+    firewall_engine,
+    in_force,
+    rules,
+)
 from tests.support.instances import INSTANCES, made
 from tests.support.nodebalancers import BALANCERS, balancer, private, told
 
@@ -290,6 +299,22 @@ async def test_a_firewall_is_before_it(client: Client) -> None:
     await client.delete(f"{BALANCERS}/{found['id']}")
     await told(client, found["id"], "nodebalancer_delete")
     assert (await client.get(f"{FIREWALLS}/{other['id']}/devices"))["data"] == []
+
+
+@pytest.mark.spec("B networking 1 nodebalancers")
+async def test_only_what_comes_in_by_tcp_is_filtered(roost: Roost, client: Client) -> None:
+    found = await balancer(client)
+    closed = rules(policy="DROP") | {"outbound_policy": "DROP"}
+    body = firewall_body(label="closed", rules=closed, devices={"nodebalancers": [found["id"]]})
+    await in_force(client, await client.post(FIREWALLS, body))
+    filters = firewall_engine(roost)
+    cases: tuple[tuple[TransportProtocol, str, str, bool], ...] = (
+        ("TCP", STRANGER, found["ipv4"], False),
+        ("UDP", STRANGER, found["ipv4"], True),
+        ("TCP", found["ipv4"], STRANGER, True),
+    )
+    for protocol, source, target, passes in cases:
+        assert await filters.passes(Packet(source, target, protocol, 80)) is passes
 
 
 async def test_restricted_users_see_what_is_granted(

@@ -19,6 +19,7 @@ from roost.core.engine import EngineError
 from roost.engines.simulated.databases import SimulatedDatabases
 from roost.engines.simulated.firewalls import SimulatedFirewalls
 from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.nodebalancers import SimulatedBalancers
 from roost.engines.simulated.objects import SimulatedObjects
 from roost.engines.simulated.plane import Operation
 from roost.engines.simulated.volumes import SimulatedVolumes
@@ -27,6 +28,7 @@ from roost.resources.compute.engine import InstanceSpec, MountedError
 from roost.resources.compute.overlay_engine import Overlay
 from roost.resources.databases.engine import DatabaseShape, DatabaseSpec
 from roost.resources.firewalls.engine import FirewallSpec, RuleSet
+from roost.resources.nodebalancers.engine import BalancerSpec
 from roost.resources.object_storage.engine import BucketSpec, KeySpec
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from roost.waiting import NotYetError, may_leave
@@ -39,6 +41,7 @@ BUCKET = BucketSpec("photos", "1-20300131", "private", False)
 KEY = KeySpec("key-1", "access", "secret", ())
 VOLUME, CLONE = VolumeSpec(ID, 20), VolumeSpec(ID + 1, 20)
 FIREWALL = FirewallSpec(ID, RuleSet((), "DROP", (), "ACCEPT"), frozenset({"192.0.2.1"}))
+BALANCER = BalancerSpec(ID, "192.0.2.2", 0, ())
 SHAPE = DatabaseShape("mysql", "8.0.30", 1, "none", encrypted=False, ssl_connection=True)
 DATABASE = DatabaseSpec(ID, SHAPE, 1, 1024, 2048, (), "roostadmin", "a password")
 
@@ -52,6 +55,7 @@ class Region:
     firewalls: SimulatedFirewalls
     databases: SimulatedDatabases
     objects: SimulatedObjects
+    balancers: SimulatedBalancers
 
     async def call(self, operation: Operation) -> None:
         engine, volumes = self.instances, self.volumes
@@ -95,6 +99,9 @@ class Region:
             "firewall_apply": lambda: firewalls.apply(FIREWALL),
             "firewall_remove": lambda: firewalls.remove(ID),
             "firewall_list": firewalls.list,
+            "nodebalancer_apply": lambda: self.balancers.apply(BALANCER),
+            "nodebalancer_remove": lambda: self.balancers.remove(ID),
+            "nodebalancer_list": self.balancers.list,
             "volume_pack": lambda: anext(volumes.pack(ID)),
             "volume_unpack": lambda: volumes.unpack(ID, volumes.pack(ID)),
             "database_create": lambda: databases.create(DATABASE),
@@ -133,6 +140,7 @@ class Region:
         await self.firewalls.close()
         await self.databases.close()
         await self.objects.close()
+        await self.balancers.close()
 
 
 SPEC = Pools(0).spec(ID)
@@ -146,6 +154,7 @@ def open_region(state_dir: Path) -> Region:
         SimulatedFirewalls(state_dir, latency=0),
         SimulatedDatabases(state_dir, latency=0, zone="us-lake", clock=Clock()),
         SimulatedObjects(state_dir, latency=0),
+        SimulatedBalancers(state_dir, latency=0),
     )
 
 

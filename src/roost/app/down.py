@@ -17,6 +17,7 @@ from roost.core.planes import Binding, Engine, Engines
 from roost.errors import ShownError
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.databases.engine import DATABASE_PLANE
+from roost.resources.nodebalancers.engine import BALANCER_PLANE
 from roost.resources.object_storage.engine import OBJECT_PLANE
 from roost.settings import Settings
 from roost.store.cluster import Cluster
@@ -45,6 +46,10 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
             *(
                 _shut_down(binding, "databases", say, told=binding.real)
                 for binding in engines.bindings_of(DATABASE_PLANE)
+            ),
+            *(
+                _shut_down(binding, "NodeBalancers", say, told=False)
+                for binding in engines.bindings_of(BALANCER_PLANE)
             ),
             *(
                 _shut_down(binding, "buckets", say, told=False)

@@ -230,7 +230,6 @@ LINODE = Dialect(
         Lists("/networking/firewalls/templates", _FIREWALL, "Firewalls to begin with"),
         Lists("/networking/prefixlists", _FIREWALL, "Named lists of addresses"),
         Lists("/networking/reserved/ips", ("ips:read_only",), "Addresses that are reserved"),
-        Lists("/nodebalancers/types", (), "Kinds of NodeBalancers"),
         Lists("/object-storage/quotas", _OBJECTS, "Quotas of object storage"),
         Lists("/placement/groups", _COMPUTES, "Placement groups"),
         Lists("/vpcs/ipv6s", ("vpc:read_only",), "IPv6 addresses in VPCs"),

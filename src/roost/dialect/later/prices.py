@@ -35,7 +35,7 @@ class PricedRow(TypedDict):
     label: str
     """What people call it."""
     price: PriceRow
-    """Of one GiB of a volume, of one GB in a bucket or sent."""
+    """Of one GiB of a volume, of a NodeBalancer, of one GB in a bucket or sent."""
     region_prices: Sequence[RegionPriceRow]
     """Where it costs something else."""
     transfer: int
@@ -50,6 +50,16 @@ async def list_volume_types(call: Call) -> bytes:
     """
     priced = _entries(call).volume_price
     return _page(call, _by_time("volume", "Storage Volume", priced))
+
+
+@endpoint("GET", "/nodebalancers/types", public=True, returns=Page(PricedRow))
+async def list_nodebalancer_types(call: Call) -> bytes:
+    """List the prices of NodeBalancers.
+
+    There is one kind of NodeBalancer. What it sends counts against the account's pool.
+    """
+    priced = _entries(call).nodebalancer_price
+    return _page(call, _by_time("nodebalancer", "NodeBalancer", priced))
 
 
 @endpoint("GET", "/object-storage/types", public=True, returns=Page(PricedRow))
@@ -81,7 +91,12 @@ async def list_network_transfer_prices(call: Call) -> bytes:
     return _page(call, row)
 
 
-PRICES = (list_volume_types, list_object_storage_types, list_network_transfer_prices)
+PRICES = (
+    list_volume_types,
+    list_nodebalancer_types,
+    list_object_storage_types,
+    list_network_transfer_prices,
+)
 
 
 def _entries(call: Call) -> Entries:

@@ -144,5 +144,8 @@ class BalancerEngine(Protocol):
     async def close(self) -> None:
         """Let go of the data plane, which goes on."""
 
+    async def shut_down(self) -> None:
+        """Nobody answers any more, until all is applied again."""
+
 
 BALANCER_PLANE: Plane[BalancerEngine] = Plane("nodebalancers")

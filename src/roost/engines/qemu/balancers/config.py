@@ -34,6 +34,7 @@ defaults
     retries 3
     option redispatch 1
     option allbackups
+    option idle-close-on-response
     timeout connect 5s
     timeout client 1h
     timeout server 1h

@@ -5,6 +5,7 @@ their keys, so that no disk has them: after that the watch brings all of it agai
 """
 
 import asyncio
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,7 @@ from roost.resources.nodebalancers.engine import (
     BalancerTraffic,
     NodeStatus,
 )
+from roost.threads import DISK
 
 _log = structlog.get_logger(__name__)
 
@@ -120,6 +122,13 @@ class HaproxyBalancers:
             with suppress(asyncio.CancelledError):
                 await self._task
             self._task = None
+
+    async def shut_down(self) -> None:
+        await self.close()
+        if self._folder.is_dir():
+            async with locked(self._folder):
+                await self._server.end()
+                await DISK.run(shutil.rmtree, self._folder)
 
     async def _keep(self) -> None:
         while True:

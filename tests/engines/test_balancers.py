@@ -1,0 +1,201 @@
+"""HAProxy in a region's namespace: who answers, and what clients see of changes and deaths."""
+
+import asyncio
+import os
+import signal
+import ssl
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from roost.core.engine import EngineError
+from roost.resources.nodebalancers.engine import Check
+from tests.engines.balancer_harness import (
+    NO_CHECK,
+    QUICK,
+    HaproxyHarness,
+    balancer,
+    config,
+    opened,
+)
+from tests.engines.harness import until
+from tests.support.certificates import certificate_for
+
+pytestmark = pytest.mark.qemu
+OPEN = 1000
+CHANGES = 100
+
+
+@pytest_asyncio.fixture(scope="module")
+async def harness(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[HaproxyHarness]:
+    async with opened("haproxy", tmp_path_factory.mktemp("haproxy")) as harness:
+        assert isinstance(harness, HaproxyHarness)
+        yield harness
+
+
+async def answers(harness: HaproxyHarness, count: int = 10) -> Counter[str | None]:
+    return Counter([await harness.asked() for _ in range(count)])
+
+
+@pytest.mark.story
+async def test_a_node_that_dies_is_out_and_haproxy_comes_back(harness: HaproxyHarness) -> None:
+    first, second = await harness.node(1), await harness.node(2)
+    await harness.engine.apply(balancer(harness, config(7, first, second, check=QUICK)))
+    assert await answers(harness) == {"node 1": 5, "node 2": 5}
+    harness.stop(1)
+    await until(harness.engine.statuses, lambda found: found == {1: "DOWN", 2: "UP"}, 10)
+    assert await answers(harness, 6) == {"node 2": 6}
+    harness.serve(1)
+    await until(harness.engine.statuses, lambda found: found == {1: "UP", 2: "UP"}, 10)
+    traffic = (await harness.engine.traffic())[1]
+    assert traffic.connections >= 16
+    assert traffic.bytes_out > 1000
+    master = harness.haproxy._server.process()
+    assert master is not None
+    died = time.monotonic()
+    os.kill(master.pid, signal.SIGKILL)
+    await until(harness.asked, lambda found: found is not None, 10)
+    assert time.monotonic() - died < 5
+    await harness.engine.remove(1)
+    assert await harness.asked() is None
+
+
+async def test_weights_and_modes(harness: HaproxyHarness) -> None:
+    first, second = await harness.node(1), await harness.node(2)
+    apart = replace(first, weight=30), replace(second, weight=10)
+    await harness.engine.apply(balancer(harness, config(7, *apart)))
+    assert await answers(harness, 8) == {"node 1": 6, "node 2": 2}
+    for mode in ("reject", "drain", "backup"):
+        nodes = replace(first, mode=mode), second
+        await harness.engine.apply(balancer(harness, config(7, *nodes)))
+        assert await answers(harness, 4) == {"node 2": 4}
+    only = config(7, replace(first, mode="backup"), replace(second, mode="reject"))
+    await harness.engine.apply(balancer(harness, only))
+    assert await answers(harness, 4) == {"node 1": 4}
+
+
+async def test_clients_stick_by_address_through_a_change(harness: HaproxyHarness) -> None:
+    first, second = await harness.node(1), await harness.node(2)
+    sticky = replace(config(7, first, second), stickiness="table")
+    await harness.engine.apply(balancer(harness, sticky))
+    (chosen,) = await answers(harness, 4)
+    await harness.engine.apply(balancer(harness, sticky, config(8, port=81)))
+    assert await answers(harness, 4) == {chosen: 4}
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "serves"),
+    [
+        ("http", "", True),
+        ("http_body", "node 1", True),
+        ("http_body", "it's $not \"here\\", False),
+    ],
+)
+async def test_checks_by_http(
+    harness: HaproxyHarness, kind: Check, body: str, serves: bool
+) -> None:
+    node = await harness.node(1)
+    check = replace(QUICK, kind=kind, path="/health?a='b'", body=body)
+    await harness.engine.apply(balancer(harness, config(7, node, check=check)))
+    wanted = "UP" if serves else "DOWN"
+    await until(harness.engine.statuses, lambda found: found == {1: wanted}, 10)
+    assert (await harness.asked() is not None) is serves
+
+
+async def test_a_client_opens_so_many_connections_a_second(harness: HaproxyHarness) -> None:
+    node = await harness.node(1)
+    spec = replace(balancer(harness, config(7, node)), throttle=2)
+    await harness.engine.apply(spec)
+    found = await asyncio.gather(*(harness.asked() for _ in range(10)))
+    assert 1 <= sum(each is not None for each in found) < 10
+
+
+async def test_https(harness: HaproxyHarness, tmp_path: Path) -> None:
+    node, made = await harness.node(1), certificate_for("shop.example.com")
+    served = replace(
+        config(7, node, port=443),
+        protocol="https",
+        certificate=made.pem,
+        private_key=made.key_pem,
+    )
+    await harness.engine.apply(balancer(harness, served))
+    trusted = ssl.create_default_context(cadata=made.pem)
+    reader, writer = await asyncio.open_connection(
+        harness.address, 443, ssl=trusted, server_hostname="shop.example.com"
+    )
+    writer.write(b"GET / HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n")
+    assert b"node 1" in await reader.read(-1)
+    writer.close()
+    await harness.engine.remove(1)
+    folder = harness.haproxy._folder
+    assert list(folder.glob("*.pem")) == []
+
+
+async def test_what_haproxy_refuses_changes_nothing(harness: HaproxyHarness) -> None:
+    spec = balancer(harness, config(7, await harness.node(1)))
+    await harness.engine.apply(spec)
+    broken = replace(config(7, port=443), protocol="https", certificate="none", private_key="none")
+    with pytest.raises(EngineError):
+        await harness.engine.apply(balancer(harness, broken))
+    state = await harness.engine.inspect(1)
+    assert state is not None
+    assert state.digest == spec.digest
+    assert await harness.asked() == "node 1"
+
+
+async def test_open_connections_outlive_changes(harness: HaproxyHarness) -> None:
+    """A client with many open connections, over which it asks on and on while configs change."""
+    first, second = await harness.node(1), await harness.node(2)
+    await harness.engine.apply(balancer(harness, config(7, first, second)))
+    open_ = [await asyncio.open_connection(harness.address, 80) for _ in range(OPEN)]
+    request = b"GET / HTTP/1.1\r\nHost: shop\r\n\r\n"
+
+    async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> int:
+        """How many of its requests failed."""
+        writer.write(request)
+        await writer.drain()
+        head = await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(len("node 1"))
+        if b"connection: close" in head.lower():
+            # So HTTP moves a client to the new server: it is told, with a whole answer.
+            writer.close()
+            pair = await asyncio.open_connection(harness.address, 80)
+            open_.append(pair)
+            return 0
+        open_.append((reader, writer))
+        return 0
+
+    async def ask_on() -> int:
+        asked = 0
+        while not changed.is_set():
+            await ask(*open_.pop(0))
+            asked += 1
+        return asked
+
+    changed = asyncio.Event()
+    asking = [asyncio.create_task(ask_on()) for _ in range(8)]
+    for number in range(CHANGES):
+        other = replace(second, weight=1 + number)
+        await harness.engine.apply(balancer(harness, config(7, first, other)))
+    changed.set()
+    assert sum(await asyncio.gather(*asking)) > CHANGES
+    assert len(open_) == OPEN
+    for _, writer in open_:
+        writer.close()
+
+
+async def test_a_change_is_in_force_soon(harness: HaproxyHarness) -> None:
+    node = await harness.node(1)
+    took = list[float]()
+    for number in range(10):
+        begun = time.monotonic()
+        port = 8000 + number
+        await harness.engine.apply(balancer(harness, config(7, node, port=port, check=NO_CHECK)))
+        took.append(time.monotonic() - begun)
+        assert await harness.asked(port) == "node 1"
+    assert sorted(took)[0] < 0.3
