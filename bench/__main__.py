@@ -13,6 +13,7 @@ import click
 from bench import (
     attach,
     attacks,
+    balancers,
     billing,
     clusters,
     databases,
@@ -53,6 +54,7 @@ _ALONE: dict[str, Callable[[], AsyncIterator[Result]]] = {
     "guest": guest.measure,
     "attach": attach.measure,
     "network": network.measure,
+    "balancers": balancers.measure,
     "images": images.measure,
 }
 

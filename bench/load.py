@@ -74,7 +74,11 @@ def _body_length(received: bytes, head: int) -> int:
 
 
 async def send(
-    port: int, requests: Iterable[bytes], seconds: float, connections: int
+    port: int,
+    requests: Iterable[bytes],
+    seconds: float,
+    connections: int,
+    address: str = "127.0.0.1",
 ) -> list[float]:
     """Keep all connections busy for a while; how long each answer took, in seconds.
 
@@ -83,7 +87,7 @@ async def send(
     load = Load(iter(requests), perf_counter() + seconds)
     loop = asyncio.get_running_loop()
     opened = [
-        await loop.create_connection(lambda: _Connection(load), "127.0.0.1", port)
+        await loop.create_connection(lambda: _Connection(load), address, port)
         for _ in range(connections)
     ]
     await asyncio.gather(*(connection.ended for _, connection in opened))

@@ -13,6 +13,7 @@ from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.core.references import OfKind
 from roost.resources.compute.entity import COMPUTE
+from roost.resources.firewalls.bodies import AddDevice
 from roost.web.checks import Refers
 from roost.web.registry import Endpoint, Registry
 from tests.api.conftest import Account
@@ -22,6 +23,7 @@ from tests.support.client import Client, Json
 from tests.support.disks import quiet
 from tests.support.firewalls import FIREWALLS, firewall_body, guarded
 from tests.support.instances import INSTANCES, PASSWORD, made
+from tests.support.nodebalancers import BALANCERS, balancer, private
 from tests.support.transfers import TRANSFERS
 from tests.support.volumes import made_volume
 from tests.support.vpcs import inside, made_vpc
@@ -40,6 +42,8 @@ def found() -> Iterator[Endpoint]:
 
 def _names(hint: object, seen: frozenset[object]) -> bool:
     """Whether a body of that type has a field that names one, at any depth."""
+    if isinstance(hint, type) and issubclass(hint, AddDevice):
+        return True  # Its id is of what its type says.
     if isinstance(hint, type) and issubclass(hint, BaseModel):
         return hint not in seen and any(
             name in _NAMES
@@ -238,6 +242,40 @@ async def _snapshot(scene: Scene) -> tuple[str, Json]:
     return f"{scene.path}/backups", {"label": "snap"}
 
 
+async def _private(scene: Scene) -> Json:
+    """The instance as a node."""
+    body = {"type": "ipv4", "public": False}
+    row = await scene.client.post(f"{scene.path}/ips", body)
+    return {"label": "web-1", "address": f"{row['address']}:80"}
+
+
+async def _balanced(scene: Scene) -> str:
+    """A config of a NodeBalancer."""
+    found = await balancer(scene.client, configs=[{}])
+    path = f"{BALANCERS}/{found['id']}/configs"
+    return f"{path}/{(await scene.client.get(path))['data'][0]['id']}"
+
+
+async def _new_balancer(scene: Scene) -> tuple[str, Json]:
+    return BALANCERS, {"region": "us-lake", "configs": [{"nodes": [await _private(scene)]}]}
+
+
+async def _rebuilt(scene: Scene) -> tuple[str, Json]:
+    return f"{await _balanced(scene)}/rebuild", {"nodes": [await _private(scene)]}
+
+
+async def _new_node(scene: Scene) -> tuple[str, Json]:
+    return f"{await _balanced(scene)}/nodes", await _private(scene)
+
+
+async def _moved_node(scene: Scene) -> tuple[str, Json]:
+    """It was another instance's."""
+    _, address = await private(scene.client)
+    path = f"{await _balanced(scene)}/nodes"
+    node = await scene.client.post(path, {"label": "web-0", "address": f"{address}:80"})
+    return f"{path}/{node['id']}", await _private(scene)
+
+
 _NEW_DISK = {"label": "more", "size": 100, "filesystem": "ext4"}
 _ADDRESS = {"type": "ipv4", "public": True}
 _DROP = {"rules": firewall_body()["rules"]}
@@ -247,6 +285,10 @@ FITS: Mapping[str, Fit] = {
     "create_volume": _on("/volumes", label="bound", size=20, compute_id=_SELF),
     "create_firewall": _on(FIREWALLS, label="bound", devices={"computes": [_SELF]}, **_DROP),
     "create_firewall_device": _device,
+    "create_nodebalancer": _new_balancer,
+    "rebuild_nodebalancer_config": _rebuilt,
+    "create_nodebalancer_node": _new_node,
+    "update_nodebalancer_node": _moved_node,
     "create_config": _volume_slot,
     "update_config": _vpc_config,
     "add_interface": _vpc_interface,

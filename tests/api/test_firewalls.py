@@ -307,7 +307,7 @@ async def test_a_fault_is_told_and_the_watch_goes_on(client: Client, roost: Roos
         ({"rules": rules(*[rule()] * 26)}, [("rules.inbound", "Length must be 0-25 items")]),
         (
             {"devices": {"nodebalancers": [1]}},
-            [("devices.nodebalancers", "There are no nodebalancers")],
+            [("devices.nodebalancers", "nodebalancers is not valid")],
         ),
         ({"devices": {"computes": [9]}}, [("devices.computes", "computes is not valid")]),
     ],
@@ -406,11 +406,11 @@ async def test_no_firewall_during_a_migration(client: Client, roost: Roost) -> N
     await roost.store.execute(sql, instance["id"], "offline")
 
 
-async def test_a_nodebalancer_is_refused(client: Client) -> None:
+async def test_a_device_is_of_the_type_that_is_named(client: Client) -> None:
     instance, row = await made(client), await guarded(client)
     body = {"id": instance["id"], "type": "nodebalancer"}
     answer = await client.send("POST", f"{FIREWALLS}/{row['id']}/devices", body)
-    assert (answer.status, answer.problems) == (400, [("type", "There are no nodebalancers")])
+    assert (answer.status, answer.problems) == (400, [("id", "id is not valid")])
 
 
 async def test_addresses_of_all_are_everything(client: Client, roost: Roost) -> None:

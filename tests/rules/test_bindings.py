@@ -127,6 +127,7 @@ async def test_volumes_are_simulated_where_guests_are(tmp_path: Path, region: Re
         ("instances", "simulated", False, "the catalogue says so"),
         ("firewalls", "simulated", False, "its guests are simulated"),
         ("volumes", "simulated", False, "its guests are simulated"),
+        ("nodebalancers", "simulated", False, "its guests are simulated"),
         ("databases", "simulated", False, "the catalogue says so"),
     ]
 

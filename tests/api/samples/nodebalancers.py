@@ -10,7 +10,18 @@ from tests.support.nodebalancers import BALANCERS, balancer, private, told
 
 
 async def _balancer(client: Client, roost: Roost, account: Account, parent: str) -> Value:
-    return int((await balancer(client, tags=["blue"]))["id"])
+    """With a reading, so that it has statistics."""
+    nodebalancer_id = int((await balancer(client, tags=["blue"]))["id"])
+    await roost.store.execute(
+        """
+        insert into nodebalancer_amount (
+            nodebalancer_id, at, seconds, connections, bytes_in, bytes_out)
+        values ($1, $2, 300, 1, 2, 3)
+        """,
+        nodebalancer_id,
+        roost.clock.seconds(),
+    )
+    return nodebalancer_id
 
 
 async def _config(client: Client, roost: Roost, account: Account, parent: str) -> Value:
