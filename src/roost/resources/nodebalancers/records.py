@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Filtered, Folded, Id, Ipv4, TagLabels, Updated, example
+from roost.core.formats import Created, Filtered, Folded, Id, Ipv4, TagLabels, Updated
 from roost.resources.nodebalancers.engine import (
     Algorithm,
     Check,
@@ -20,8 +20,8 @@ from roost.resources.nodebalancers.engine import (
 Series = list[tuple[int, float]]
 """Pairs of a time, in milliseconds since 1970 (UTC), and the mean from then on."""
 
-NodeBalancerTransfer = TypedDict(
-    "NodeBalancerTransfer",
+_Transfer = TypedDict(
+    "_Transfer",
     {
         "in": Annotated[float | None, Field(description="MB from clients.")],
         "out": Annotated[float | None, Field(description="MB to clients.")],
@@ -30,21 +30,10 @@ NodeBalancerTransfer = TypedDict(
 )
 
 
-@example(
-    {
-        "id": 100001,
-        "label": "shop",
-        "region": "us-lake",
-        "hostname": "192-0-2-20.ip.example.com",
-        "ipv4": "192.0.2.20",
-        "ipv6": None,
-        "client_conn_throttle": 0,
-        "transfer": {"in": 12.5, "out": 230.1, "total": 242.6},
-        "tags": ["production"],
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:00",
-    },
-)
+class NodeBalancerTransfer(_Transfer):
+    """What went in and out this month."""
+
+
 class NodeBalancerRow(TypedDict):
     """A public address, the connections to which are shared out among nodes."""
 
@@ -77,30 +66,6 @@ class NodeBalancerNodesStatus(TypedDict):
     """Those that do not, by the last look."""
 
 
-@example(
-    {
-        "id": 100004,
-        "nodebalancer_id": 100001,
-        "port": 443,
-        "protocol": "https",
-        "algorithm": "roundrobin",
-        "stickiness": "table",
-        "check": "http",
-        "check_interval": 31,
-        "check_timeout": 30,
-        "check_attempts": 3,
-        "check_path": "/health",
-        "check_body": "",
-        "check_passive": True,
-        "proxy_protocol": "none",
-        "cipher_suite": "recommended",
-        "ssl_commonname": "shop.example.com",
-        "ssl_fingerprint": "0A:1B:2C",
-        "ssl_cert": "<REDACTED>",
-        "ssl_key": "<REDACTED>",
-        "nodes_status": {"up": 2, "down": 0},
-    },
-)
 class NodeBalancerConfigRow(TypedDict):
     """A port of a NodeBalancer, and what becomes of connections to it."""
 
@@ -146,18 +111,6 @@ class NodeBalancerConfigRow(TypedDict):
     """Of the last look at the nodes."""
 
 
-@example(
-    {
-        "id": 100009,
-        "nodebalancer_id": 100001,
-        "config_id": 100004,
-        "address": "192.168.160.5:80",
-        "label": "web-1",
-        "status": "UP",
-        "weight": 50,
-        "mode": "accept",
-    },
-)
 class NodeBalancerNodeRow(TypedDict):
     """Where connections to a port of a NodeBalancer go."""
 
@@ -201,18 +154,6 @@ class NodeBalancerSeries(TypedDict):
     """What went in and out."""
 
 
-@example(
-    {
-        "title": "shop - day (5 min avg)",
-        "data": {
-            "connections": [[1893456000000, 12.5]],
-            "traffic": {
-                "in": [[1893456000000, 20000]],
-                "out": [[1893456000000, 72000]],
-            },
-        },
-    }
-)
 class NodeBalancerStatsRow(TypedDict):
     """What a NodeBalancer did, as series to be drawn."""
 
