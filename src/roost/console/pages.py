@@ -38,6 +38,8 @@ class Page:
     """What to know before one begins."""
     columns: tuple[str, ...] = ()
     """Of its list; those that fit where there are none."""
+    leads: tuple[str, ...] = ()
+    """Operations to which its template has links of its own."""
     bulk: tuple[str, ...] = ()
     """Operations without a body that can be done with several rows of its list at once."""
 
@@ -66,8 +68,9 @@ class Pages:
         return subject_of(endpoint) if "{" in title else title
 
     def operations_of_made(self) -> frozenset[str]:
-        """What pages made by hand read, or have a form for."""
+        """What pages made by hand read, lead to or have a form for."""
         read = {each.operation for page in self._pages for each in page.reads.values()}
+        read |= {name for page in self._pages for name in page.leads}
         return frozenset(read | {page.form for page in self._pages if page.form is not None})
 
     def find(self, path: str, form: str | None = None) -> tuple[Page, Params] | None:

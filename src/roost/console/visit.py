@@ -88,6 +88,12 @@ class Visit:
         """The scheme and host by which the browser has reached this server."""
         return str(self.request.base_url).rstrip("/")
 
+    def months(self, count: int) -> list[tuple[int, int]]:
+        """Year and month of the last ones, this one first."""
+        now = self.visitor.site.clock.now()
+        last = now.year * 12 + now.month - 1
+        return [((last - n) // 12, (last - n) % 12 + 1) for n in range(count)]
+
     @property
     def main(self) -> Answer | None:
         """What the page is about."""

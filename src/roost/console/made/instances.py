@@ -51,18 +51,37 @@ PAGES = (
         "Addresses of {label}",
         "instances/addresses.html",
         {"addresses": read("view_addresses"), "instance": read("view_instance")},
+        leads=(
+            "view_address_of_instance",
+            "update_address_of_instance",
+            "delete_address_of_instance",
+        ),
     ),
     Page(
         f"{_ONE}/backups",
         "Backups of {label}",
         "instances/backups.html",
         {"backups": read("list_backups"), "instance": read("view_instance")},
+        leads=("view_backup", "restore_backup"),
     ),
     Page(
         f"{_ONE}/stats",
         "Statistics of {label}",
         "instances/stats.html",
         {"stats": read("view_instance_stats"), "instance": read("view_instance")},
+    ),
+    Page(
+        f"{_ONE}/stats/{{year:int}}/{{month:int}}",
+        "Statistics of {label}",
+        "instances/stats.html",
+        {"stats": read("view_instance_stats_of_month"), "instance": read("view_instance")},
+    ),
+    Page(
+        f"{_ONE}/transfer",
+        "Traffic of {label}",
+        "instances/traffic.html",
+        {"traffic": read("view_instance_transfer"), "instance": read("view_instance")},
+        leads=("view_instance_transfer_of_month",),
     ),
     Page(
         f"{_ONE}/console",
