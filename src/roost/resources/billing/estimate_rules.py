@@ -12,7 +12,7 @@ _ZERO = Decimal("0.00")
 
 
 def estimate(rows: Sequence[LedgerRow], now: datetime, nouns: Mapping[str, str]) -> EstimateRow:
-    """Of the month of `now` (UTC), if nothing changes until its end; without taxes.
+    """The bill for the month of `now` (UTC), if nothing changes until its end; without taxes.
 
     `rows` are those of `charges`, `nouns` what services are called by.
     """

@@ -46,7 +46,7 @@ _PAGES = "\x1f000"
 
 
 def render(papers: Papers, invoice: InvoiceFacts, items: Iterable[ItemFacts]) -> bytes:
-    """The same bytes for the same invoice. 10,000 items take a processor some seconds."""
+    """An invoice as a PDF: always the same bytes. 10,000 items take a processor some seconds."""
     page = _Page(papers, invoice)
     page.add_page()
     page.head()
@@ -78,7 +78,7 @@ class _Page(FPDF):
         }
 
     def footer(self) -> None:
-        """Of each page."""
+        """What stands at the foot of each page."""
         self.set_y(-_BOTTOM + 6)
         self.set_font(_FONT, size=_SMALL)
         self.cell(0, _LINE, f"Invoice #{self._invoice.id}")

@@ -46,7 +46,10 @@ async def _compose(run: Run[InvoiceMailArgs], mail: Mail) -> EmailMessage | None
 
 
 def compose(mail: Mail, invoice: InvoiceFacts, pdf: bytes | None, address: str) -> EmailMessage:
-    """The same for each attempt. ValueError or an error of `email` for a bad address."""
+    """The email of an invoice, the same for each attempt.
+
+    ValueError or an error of `email` for a bad address.
+    """
     subject = f"Invoice #{invoice.id}: {invoice.total:,.2f} USD"
     name = f"invoice-{invoice.id}.{invoice.date:%Y%m%d%H%M%S}"
     text = _text(mail, invoice, attached=pdf is not None)

@@ -84,7 +84,7 @@ async def _end(run: Run[CloseArgs], facts: CancelFacts, ending: Ending, found: s
 
 
 def _context(run: Run[CloseArgs], facts: CancelFacts, db: Queries) -> Context:
-    """Of the user who canceled the account, as events tell."""
+    """The context of the user who canceled the account, as events tell."""
     caller = in_name_of(facts.id, facts.euuid, facts.canceled_by or "")
     return Context(caller=caller, db=db, services=run.tools.services, clock=run.clock)
 

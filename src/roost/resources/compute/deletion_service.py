@@ -32,7 +32,7 @@ async def delete(context: Context, compute_id: int, *, keeps: bool) -> None:
 
 
 async def _keep(context: Context, facts: InstanceFacts) -> Kept | None:
-    """Of the first disk that is no swap space."""
+    """Keep the first disk that is no swap space as an image."""
     held = await disks.of_instance(context.db, facts.id)
     disk = next((each for each in held if each.made and each.filesystem != "swap"), None)
     if disk is None:

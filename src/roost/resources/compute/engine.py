@@ -319,7 +319,7 @@ class InstanceEngine(Protocol):
         """
 
     async def counters(self) -> Mapping[int, Counters]:
-        """Of all guests that run. One that does not answer is left out."""
+        """The counters of all guests that run. One that does not answer is left out."""
 
     async def console(self, compute_id: int, limit: int) -> bytes:
         """The last `limit` bytes that the guest wrote to its serial console."""

@@ -79,7 +79,7 @@ def awaits_boot(drift: Drift, guest: InstanceState | None) -> bool:
 
 
 def _compare_size(row: InstanceFacts, guest: InstanceState) -> Drift | None:
-    """Of a guest that runs; one that is offline gets its size when it starts."""
+    """How a running guest differs in size; one that is offline gets its size when it starts."""
     if guest.power == "offline":
         return None
     # With a limit in its config a guest has less memory than its plan.
@@ -123,7 +123,7 @@ class Rows:
 
     @property
     def known(self) -> InstanceFacts:
-        """Of a difference of which the row is a part."""
+        """The row of a difference that has one."""
         assert self.row is not None
         return self.row
 

@@ -170,7 +170,7 @@ async def of_account(db: Queries, account_id: int, region: str) -> dict[str, int
 
 
 async def regions_of(db: Queries, host: str) -> list[str]:
-    """Of the instances that a host has."""
+    """The regions of the instances that a host has."""
     sql = "select distinct region from compute_instance where host = $1"
     return [row["region"] for row in await db.fetch(sql, host)]
 

@@ -56,7 +56,7 @@ async def check_new(context: Context, new: NewInstance, *, stays: bool) -> None:
 
 
 async def check_resized(context: Context, instance: InstanceFacts, plan: PlanEntry) -> None:
-    """The same for an instance that is to have this plan, which is written already."""
+    """Check an instance that is to have this plan, which is written already."""
     if await check_grown(context, instance, plan):
         await check_capacity(context, instance.region, "type", host=instance.host)
 

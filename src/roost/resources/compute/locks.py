@@ -105,7 +105,7 @@ async def lock(context: Context, compute_id: int) -> InstanceFacts:
 
 
 async def lock_turn(context: Context, compute_id: int) -> tuple[InstanceFacts, Turn]:
-    """The same, and behind which jobs a new one is queued.
+    """Lock an instance, and tell behind which jobs a new one is queued.
 
     404, or 400 when it is being deleted, or too many jobs are waiting.
     """
@@ -114,7 +114,7 @@ async def lock_turn(context: Context, compute_id: int) -> tuple[InstanceFacts, T
 
 
 async def find_turn(context: Context, facts: InstanceFacts) -> Turn:
-    """The same for an instance that is locked already."""
+    """Behind which jobs a new one of an instance is queued that is locked already."""
     _check_awake(facts)
     if facts.status == "deleting":
         raise invalid(BUSY)
@@ -133,7 +133,7 @@ def check_open(facts: InstanceFacts) -> None:
 
 
 async def lock_idle(context: Context, compute_id: int) -> InstanceFacts:
-    """The same, with nothing else on its way; 404, or 400 when it is busy."""
+    """Lock an instance that nothing else works on; 404, or 400 when it is busy."""
     facts = await lock(context, compute_id)
     await check_idle(context, facts)
     return facts

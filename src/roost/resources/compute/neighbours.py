@@ -34,7 +34,8 @@ class InstanceVolumes:
     async def bootable(
         self, db: Queries, services: Services, compute_id: int
     ) -> list[AttachedVolume]:
-        """Of these what a guest that boots now has; what waits for the boot is plugged in later."""
+        """The volumes that a guest has that boots now; what waits for the boot is plugged in
+        later."""
         return []
 
     async def claim(

@@ -56,8 +56,8 @@ class AddressEngine(Protocol):
         """Exactly this, from the next packet on. Nothing happens to a guest that is off."""
 
     async def list(self) -> Mapping[int, GuestAddresses | None]:
-        """Of all running guests by id; None of one whose filter, routes or counters somebody
-        changed."""
+        """The addresses of all running guests by id; None for one whose filter, routes or counters
+        somebody changed."""
 
     async def dropped(self) -> Mapping[str, int]:
         """Frames in the name of others that filters of guests kept back, by reason."""

@@ -108,7 +108,7 @@ async def insert(db: Queries, new: NewInstance) -> str | None:
 async def statuses(
     db: Queries, region: str, host: str, after: int, limit: int
 ) -> dict[int, InstanceStatus]:
-    """Of the next instances of the region that are on a host, by id."""
+    """The statuses of the region's next instances that are on a host, by id."""
 
 
 @query("select exists (select from compute_instance where account_id = $1 and id = $2)")

@@ -73,7 +73,7 @@ def image_named(info: ValidationInfo, image_id: str | None) -> ImageEntry | None
 
 
 async def find_image(context: Context, image_id: str | None) -> ImageEntry | None:
-    """The same where there is a transaction; None also when it is gone."""
+    """Find an image within a transaction; None also when it is gone."""
     return None if image_id is None else (await _IMAGE.find(context, (image_id,))).get(image_id)
 
 

@@ -87,7 +87,7 @@ def mac_address(compute_id: int) -> str:
 
 
 def side_mac_address(compute_id: int, number: int) -> str:
-    """The same for eth`number` when that is not the public interface."""
+    """The MAC address of eth`number` when that is not the public interface."""
     octets = bytes([0x56 + 4 * number]) + compute_id.to_bytes(5, "big")
     return ":".join(f"{octet:02x}" for octet in octets)
 

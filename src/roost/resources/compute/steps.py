@@ -165,7 +165,8 @@ async def make(run: Run[InstanceArgs]) -> Verdict:
 
 
 async def make_ready(run: Run[InstanceArgs]) -> Verdict:
-    """The same, and let go of volumes that were attached for the last boot only."""
+    """Make the disks as `make` does, and let go of volumes that were attached for the last boot
+    only."""
     setups = await _make(run)
     if setups is None:
         return again(IMAGE_POLL)

@@ -62,7 +62,7 @@ class OfAccount:
 
 
 async def by_account(db: Queries) -> dict[int, OfAccount]:
-    """Of accounts that have instances."""
+    """The totals of accounts that have instances."""
     rows = await db.fetch(
         """
         select account_id, count(*) as instances, sum(vcpus)::bigint as vcpus,

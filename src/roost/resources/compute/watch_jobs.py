@@ -55,7 +55,7 @@ async def look(run: Run[WatchArgs]) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Powers(Instances):
-    """Of guests only whether they are on."""
+    """Which guests are on, and nothing else of them."""
 
     async def page(
         self, held: Mapping[int, InstanceState | None], after: int | None, limit: int
@@ -79,7 +79,7 @@ def _is_due(kind: DriftKind, guest: InstanceState | None) -> bool:
 
 
 async def look_at_one(run: Run[InstanceArgs]) -> Verdict:
-    """The same for one instance, once no job works on it."""
+    """Look at one instance, once no job works on it."""
     compute_id = run.args.compute_id
     row = await instance_queries.find(run.store, compute_id)
     if row is None:

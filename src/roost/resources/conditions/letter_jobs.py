@@ -53,7 +53,8 @@ def message_of(row: ConditionFacts, args: LetterArgs) -> bytes:
 
 
 def email_of(row: ConditionFacts, args: LetterArgs, mail: Mail, address: str) -> EmailMessage:
-    """The same for each attempt; the end answers the beginning, so that they are one thread."""
+    """The email of a condition, the same for each attempt; the end answers the beginning, so that
+    they are one thread."""
     state = "ended" if args.ended else row.severity
     subject = "".join(each if each.isprintable() else " " for each in row.subject)
     when = (row.ended if args.ended else None) or row.began

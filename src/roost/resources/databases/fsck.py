@@ -99,7 +99,7 @@ class _Rows:
 
     @property
     def known(self) -> DatabaseFacts:
-        """Of a difference of which the row is a part."""
+        """The row of a difference that has one."""
         assert self.row is not None
         return self.row
 

@@ -192,7 +192,7 @@ async def find_domain(call: Call) -> DomainFacts:
 
 
 async def lock_domain(call: Call) -> DomainFacts:
-    """The same, which nobody else changes until the end of the transaction."""
+    """The domain, which nobody else changes until the end of the transaction."""
     facts = await queries.lock(call.db, call.account_id, call.number("domainId"))
     if facts is None:
         raise not_found()

@@ -197,7 +197,7 @@ class DomainEngine(Protocol):
         """
 
     async def ds_records(self, name: str) -> list[DsRecord]:
-        """Of the keys that sign the zone, for SHA-256 and stronger digests; [] when unsigned.
+        """The DS records of the zone's keys, for SHA-256 and stronger digests; [] when unsigned.
 
         NoZoneError where there is no such zone.
         """

@@ -63,7 +63,7 @@ async def keep_import(db: Queries, facts: DomainFacts, parsed: Parsed, now: date
 
 
 def default_email(domain: str) -> str:
-    """Of a zone that does not say one."""
+    """The email of a zone that does not say one."""
     return f"hostmaster@{domain}"
 
 

@@ -121,7 +121,7 @@ def ancestors(zone: str) -> list[str]:
 
 
 def _check_labels(text: str, reason: str) -> None:
-    """Of a text that is hardly longer than a name can be."""
+    """Check the labels of a text that is hardly longer than a name can be."""
     if _LABELS.fullmatch(text):
         return
     suggested = _ascii_form(text)

@@ -162,7 +162,7 @@ async def find_zone(db: Queries, zone: str) -> DomainFacts | None:
 
 
 async def lock_zone(db: Queries, zone: str) -> DomainFacts | None:
-    """The same, which nobody else changes until the end of the transaction."""
+    """The domain of a name, which nobody else changes until the end of the transaction."""
     row = await db.fetchrow(f"{_FIND} where zone = $1 for update", zone)
     return None if row is None else _facts(row)
 
@@ -233,7 +233,7 @@ async def set_soa(
     retry_sec: int,
     expire_sec: int,
 ) -> None:
-    """Of an import; what its user has set meanwhile stays."""
+    """Set what an import has read; what its user has set meanwhile stays."""
     await db.execute(
         """
         update domain set soa_email = coalesce(nullif(soa_email, $6), $2),

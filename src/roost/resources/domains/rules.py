@@ -77,7 +77,8 @@ def _check_seconds(seconds: int) -> None:
 
 
 def check_addresses(addresses: list[str]) -> list[str]:
-    """Of other name servers: IP addresses with at most MAX_ADDRESSES characters together."""
+    """Check addresses of other name servers: IP addresses with at most MAX_ADDRESSES characters
+    together."""
     for address in addresses:
         try:
             parsed = ip_address(address)

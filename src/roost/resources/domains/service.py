@@ -88,7 +88,7 @@ async def claim(context: Context, domain: str, but: int | None = None) -> None:
 
 
 async def check_free(context: Context, zone: str, but: int | None = None) -> None:
-    """The same as far as it can be said at this moment."""
+    """Check that a name is free, as far as it can be said at this moment."""
     if context.get(Dns).is_reserved(zone):
         raise invalid(RESERVED, "domain")
     if await queries.is_taken(context.db, zone, but):

@@ -97,7 +97,7 @@ class Message:
         return name, end
 
     def _labels(self, at: int, depth: int) -> tuple[str, int, int]:
-        """The same, with how many pointers it has."""
+        """A name, how many pointers it has, and where it ends, at `depth` pointers."""
         labels, pointers, start = [], 0, at
         while length := self._wire[at]:
             if length >= _POINTER:

@@ -118,7 +118,7 @@ def _character(escape: re.Match[bytes]) -> bytes:
 
 
 def text(target: str) -> str:
-    """Of a TXT record, as strings of at most 255 bytes each."""
+    """The content of a TXT record, as strings of at most 255 bytes each."""
     strings = unquoted(target)
     return " ".join(map(_split, [target.encode()] if strings is None else strings))
 

@@ -95,7 +95,7 @@ def platform_zone(
 
 
 def digest(zone: Zone) -> str:
-    """Of a platform's zone: differs when anything but the serial does."""
+    """A digest of a platform's zone: it differs when anything but the serial does."""
     content = zone.content
     assert isinstance(content, Master)
     rows = sorted((*rrset.key, rrset.ttl, *sorted(rrset.contents)) for rrset in content.rrsets)

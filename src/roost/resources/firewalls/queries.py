@@ -138,7 +138,7 @@ async def lock(db: Queries, account_id: int, firewall_id: int) -> FirewallFacts 
 
 
 async def lock_any(db: Queries, firewall_id: int) -> FirewallFacts | None:
-    """The same of any account, also one that is deleted."""
+    """A firewall of any account, also one that is deleted, which nobody else changes meanwhile."""
     return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for no key update", firewall_id))
 
 

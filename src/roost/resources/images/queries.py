@@ -166,7 +166,7 @@ async def find(db: Queries, number: int) -> ImageFacts | None:
 
 @query(f"select {_COLUMNS} from image where number = $1 for update")
 async def lock(db: Queries, number: int) -> ImageFacts | None:
-    """The same, which nobody else changes until the end of the transaction."""
+    """Any account's image, which nobody else changes until the end of the transaction."""
 
 
 @query(f"""
@@ -304,7 +304,7 @@ async def count(db: Queries, account_id: int) -> int: ...
 
 
 async def capabilities(db: Queries, image_id: str | None) -> list[str]:
-    """Of the image that a disk began as; none when that is gone."""
+    """The capabilities of the image that a disk began as; none when that is gone."""
     found: list[str] | None = await db.fetchval(
         "select capabilities from image where id = $1", image_id
     )

@@ -77,6 +77,6 @@ def take(file: SparseFile, unpacker: Unpacker, data: bytes) -> None:
 
 
 def finish(file: SparseFile, unpacker: Unpacker) -> None:
-    """The same at the end of the data."""
+    """Unpack what is left at the end of the data."""
     file.write(unpacker.end())
     file.finish()

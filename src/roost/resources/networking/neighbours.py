@@ -10,7 +10,7 @@ from roost.store import Queries
 
 
 class SharedAddresses(Neighbour):
-    """Of an instance that goes, its addresses are nobody's before the next one gets them."""
+    """Shared addresses: those of an instance that goes are nobody's before others get them."""
 
     async def ties(self, db: Queries, compute_id: int) -> list[str]:
         shared = await share_queries.shared_with(db, [compute_id])

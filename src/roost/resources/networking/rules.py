@@ -29,12 +29,12 @@ def max_public(vcpus: int) -> int:
 
 
 def is_ipv4(address: str) -> bool:
-    """Of what was checked."""
+    """Whether an address, which was checked, is one of IPv4."""
     return ":" not in address
 
 
 def check_type(value: object) -> object:
-    """Of a new address; other types exist, but are not allocated."""
+    """Check the type of a new address; other types exist, but are not allocated."""
     if isinstance(value, str) and value != "ipv4":
         raise refuse("Only addresses of type ipv4 are currently supported.", WHOLE)
     return value

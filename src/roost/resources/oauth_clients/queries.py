@@ -46,7 +46,7 @@ _FACTS = f"""
 
 @query(_FACTS + " where id = $1 and status = 'active'")
 async def find_active(db: Queries, client_id: str) -> OAuthClient | None:
-    """Of any account, as users of all accounts may let it in."""
+    """An active client of any account, as users of all accounts may let it in."""
 
 
 @query(_FACTS + " where account_id = $1 and id = $2 for update")
@@ -104,7 +104,7 @@ async def set_thumbnail(db: Queries, client_id: str, png: bytes) -> None: ...
 
 @query("select thumbnail from oauth_client where id = $1")
 async def find_thumbnail(db: Queries, client_id: str) -> bytes | None:
-    """Of any account's client, as thumbnails are public."""
+    """The thumbnail of any account's client, as thumbnails are public."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class ListedClient:
     from oauth_client c order by c.number
     """)
 async def list_clients(db: Queries) -> list[ListedClient]:
-    """Of all accounts, the oldest first."""
+    """The clients of all accounts, the oldest first."""
 
 
 @query("update oauth_client set status = $2 where id = $1 returning true")

@@ -29,7 +29,7 @@ async def make_thumbnail(_call: Context, raw: bytes) -> bytes:
 
 
 def decode_thumbnail(raw: bytes) -> bytes:
-    """The same, in the caller's own thread."""
+    """Decode a thumbnail in the caller's own thread."""
     kind = next((kind for start, kind in _FORMATS.items() if raw.startswith(start)), None)
     if kind is None:
         raise _broken()

@@ -37,7 +37,10 @@ async def _compose(run: Run[DeclinedArgs], mail: Mail) -> EmailMessage | None:
 
 
 def compose(mail: Mail, args: DeclinedArgs, address: str, written: datetime) -> EmailMessage:
-    """The same for each attempt. ValueError or an error of `email` for a bad address."""
+    """The email of a payment, the same for each attempt.
+
+    ValueError or an error of `email` for a bad address.
+    """
     subject = f"Your payment of {args.owed:,.2f} USD was declined"
     name = f"declined-{args.account_id}-{args.invoice_id}-{args.tries}"
     text = "\n\n".join(_text(mail, args)) + "\n"

@@ -51,7 +51,7 @@ async def set_name(db: Queries, address: str, compute_id: int, name: str | None)
     where $1::text[] is null or address <<= any($1::text[]::inet[]) order by address
     """)
 async def names(db: Queries, networks: Sequence[str] | None) -> list[NameRow]:
-    """Of addresses in some networks, or all."""
+    """The names of addresses in some networks, or of all."""
 
 
 @query("delete from reverse_name where address = $1::text::inet returning true")
@@ -65,7 +65,7 @@ async def move_name(db: Queries, address: str, compute_id: int) -> None:
 
 
 async def drop_names(db: Queries, compute_id: int) -> list[str]:
-    """Of all addresses of an instance; the addresses that had any."""
+    """Drop the names of an instance's addresses; returns the addresses that had any."""
     rows = await db.fetch(
         "delete from reverse_name where compute_id = $1 returning host(address) as address",
         compute_id,

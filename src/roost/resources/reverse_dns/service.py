@@ -44,7 +44,7 @@ class Desired:
 async def find_desired(
     db: Queries, platform: ReverseDns, only: Collection[str] | None = None
 ) -> Desired:
-    """Of all zones, or `only` of some of addresses."""
+    """What all zones, or `only` some of addresses, are to have."""
     networks = None if only is None else [network_of(zone) for zone in only]
     rows = await queries.names(db, None if networks is None else list(map(str, networks)))
     v4 = await addresses.holders(db, [row.address for row in rows if ":" not in row.address])

@@ -20,7 +20,7 @@ _IN_FLIGHT = 600.0
 
 
 async def check_attachments(installation: Installation) -> AsyncIterator[Finding]:
-    """Of rows that are there before files are listed, so that a new one is no surprise."""
+    """Compare attachments with files; rows are read first, so that a new file is no surprise."""
     store = installation.get(Engines).of(ATTACHMENT_PLANE)
     after, last = 0, await queries.last_attachment(installation.store)
     try:

@@ -38,7 +38,7 @@ class Message:
 
 
 def compose(mail: Mail, message: Message, address: str) -> EmailMessage:
-    """The same for each attempt; emails of a ticket are one thread."""
+    """The email of a reply, the same for each attempt; emails of a ticket are one thread."""
     thread = name = _name(message, f"ticket-{message.ticket.id}", message.ticket.opened)
     if message.reply is not None:
         name = _name(message, f"reply-{message.reply.id}", message.reply.created)

@@ -133,7 +133,7 @@ async def find(db: Queries, ticket_id: int) -> Ticket | None:
 
 @query(f"{_TICKET} where $1 or status <> 'closed' order by list_order")
 async def list_all(db: Queries, closed: bool) -> list[Ticket]:
-    """Of all accounts; the closed ones only if they are wanted."""
+    """The tickets of all accounts; the closed ones only if they are wanted."""
 
 
 @query(f"{_TICKET} where account_id = $1 and kind <> 'support' and status <> 'closed' order by id")

@@ -28,7 +28,7 @@ async def use_tags(context: Context, tags: Tags | None) -> None:
 async def change_tags(
     context: Context, kind: ResourceKind, entity_id: int, tags: Tags | None
 ) -> Tags | None:
-    """The same for something that may have tags already: what to write, None to keep those.
+    """The tags of something that may have some already: what to write, None to keep those.
 
     Restricted users can neither set nor clear tags, but send whole records back: tags as they are
     mean none.

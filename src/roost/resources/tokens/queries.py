@@ -54,12 +54,12 @@ _IDENTITY = """
 
 
 async def find_identity(db: Queries, hashed: bytes) -> Identity | None:
-    """Of a token that is good, by its hash; it may have expired."""
+    """Who has a good token, by its hash; it may have expired."""
     return _identity(await db.fetchrow(f"{_IDENTITY} and t.hash = $1", hashed))
 
 
 async def identity_of(db: Queries, token_id: int) -> Identity | None:
-    """The same by its id."""
+    """Who has a good token, by its id; it may have expired."""
     return _identity(await db.fetchrow(f"{_IDENTITY} and t.id = $1", token_id))
 
 

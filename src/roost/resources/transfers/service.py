@@ -115,7 +115,7 @@ async def _objections(context: Context, facts: InstanceFacts) -> list[str]:
 
 
 def _may_know(context: Context, found: TransferFacts) -> bool:
-    """Of what can be accepted the token is all that one has to know."""
+    """Whether one may see a transfer: for what can be accepted, the token is enough."""
     return found.status == "pending" or context.account_id in (found.account_id, found.receiver_id)
 
 

@@ -35,7 +35,7 @@ def otpauth_uri(secret: str, username: str) -> str:
 
 
 def qr_image(uri: str) -> str:
-    """The same as a picture to be scanned: a data URI of an SVG."""
+    """The URI as a picture to be scanned: a data URI of an SVG."""
     return segno.make(uri).svg_data_uri(scale=4)
 
 

@@ -34,7 +34,7 @@ class Found:
 async def find_alerts(
     db: Queries, account_id: int, grantee: int | None, now: datetime
 ) -> Sequence[Found]:
-    """Of an account now (UTC), of which a `grantee` only knows what is granted to them."""
+    """The alerts of an account now (UTC); a `grantee` sees those of what is granted to them."""
     instances = await totals.watched(db, account_id, grantee, now)
     if not instances:
         return []

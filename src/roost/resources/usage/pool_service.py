@@ -24,7 +24,7 @@ OF_OBJECT_STORAGE = 1000
 async def pools_of(
     db: Queries, services: Services, account_id: int, first: datetime, until: datetime
 ) -> dict[str, Pool]:
-    """Of the month that begins with `first`, as it is before `until` (UTC)."""
+    """The pools of the month that begins with `first`, as they are before `until` (UTC)."""
     start = (await standing(db, account_id)).invoiced_until
     rows = [
         row

@@ -52,20 +52,20 @@ async def _note(
 
 
 async def view_stats(context: Context, compute_id: int) -> str:
-    """Of the last 24 hours; 400 before the first reading."""
+    """The statistics of the last 24 hours; 400 before the first reading."""
     now = context.clock.now()
     return await _stats(context, compute_id, "day (5 min avg)", STEP, now - _DAY, now)
 
 
 async def view_stats_of_month(context: Context, compute_id: int, year: int, month: int) -> str:
-    """Of a month (UTC); 400 where nothing was read in it."""
+    """The statistics of a month (UTC); 400 where nothing was read in it."""
     begin = _month(context, year, month)
     words = f"{begin:%B %Y} (1 hour avg)"
     return await _stats(context, compute_id, words, HOUR, begin, _following(begin))
 
 
 async def view_transfer(context: Context, compute_id: int) -> InstanceTransferRow:
-    """Of this month (UTC)."""
+    """The transfer of this month (UTC)."""
     db, account_id, now = context.db, context.account_id, context.clock.now()
     await _label(context, compute_id)
     sent = await queries.sent_by(db, account_id, compute_id, _first_day(now))
@@ -78,7 +78,7 @@ async def view_transfer(context: Context, compute_id: int) -> InstanceTransferRo
 async def view_transfer_of_month(
     context: Context, compute_id: int, year: int, month: int
 ) -> MonthTransferRow:
-    """Of a month (UTC)."""
+    """The transfer of a month (UTC)."""
     await _label(context, compute_id)
     first = _month(context, year, month).date()
     sent = await queries.sent_by(context.db, context.account_id, compute_id, first)
@@ -87,7 +87,7 @@ async def view_transfer_of_month(
 
 
 async def view_pool(context: Context) -> AccountTransferRow:
-    """Of this month (UTC), and those of regions that have their own."""
+    """The pool of this month (UTC), and those of regions that have their own."""
     pools = await _pools(context)
     shared = pools[SHARED]
     return {
@@ -126,7 +126,7 @@ async def _stats(
 
 
 async def _label(context: Context, compute_id: int) -> str:
-    """Of an instance of the account; else 404."""
+    """The label of an instance of the account; else 404."""
     facts = await instance_queries.find(context.db, compute_id)
     if facts is None or facts.account_id != context.account_id:
         raise not_found()

@@ -73,7 +73,7 @@ CHILD_ACCESS = "child_account_access"
 
 
 def gravatar_id(address: str) -> str:
-    """Of an email address: 32 hex digits."""
+    """The gravatar id of an email address: 32 hex digits."""
     return hashlib.md5(address.strip().lower().encode(), usedforsecurity=False).hexdigest()
 
 

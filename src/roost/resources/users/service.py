@@ -128,6 +128,6 @@ async def restrict_caller(context: Context, restricted: bool) -> None:
 
 
 async def gravatar_of(context: Context) -> str:
-    """Of the caller."""
+    """The gravatar id of the caller."""
     user = await find_by_id(context.db, context.identity.user_id)
     return gravatar_id("" if user is None else user.email)

@@ -64,7 +64,7 @@ async def _facts(run: Run[BringArgs]) -> VolumeFacts:
 
 
 async def _counted(content: Content, size: int, progress: Progress) -> AsyncGenerator[bytes, None]:
-    """The same, with what percentage of the volume's `size` in bytes has been sent."""
+    """The content as it is, telling what percentage of `size`, in bytes, has been sent."""
     sent = shown = 0
     async with aclosing(content):
         async for piece in content:

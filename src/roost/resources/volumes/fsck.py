@@ -94,7 +94,7 @@ class _Rows:
 
     @property
     def known(self) -> VolumeFacts:
-        """Of a difference of which the row is a part."""
+        """The row of a difference that has one."""
         assert self.row is not None
         return self.row
 

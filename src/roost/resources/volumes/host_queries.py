@@ -14,7 +14,7 @@ async def by_host(db: Queries) -> dict[str, Held]:
 
 
 async def regions_of(db: Queries, host: str) -> list[str]:
-    """Of the volumes that a host has."""
+    """The regions of the volumes that a host has."""
     sql = "select distinct region from volume where host = $1"
     return [row["region"] for row in await db.fetch(sql, host)]
 

@@ -44,6 +44,6 @@ async def check_new(context: Context, volume_id: int, new: NewVolume, *, stays: 
 
 
 async def check_resized(context: Context, region: str, host: str) -> None:
-    """The same for one that is to grow."""
+    """Check a volume that is to grow."""
     await check_limits(context, VOLUMES, "volume_storage")
     await check_capacity(context, region, "size", FULL, host)

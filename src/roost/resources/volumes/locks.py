@@ -149,7 +149,7 @@ async def find(context: Context, volume_id: int) -> VolumeFacts:
 
 
 async def lock(context: Context, volume_id: int) -> VolumeFacts:
-    """The same, which nobody else changes until the end of the transaction."""
+    """The caller's volume, which nobody else changes until the end of the transaction."""
     volume = await queries.lock(context.db, context.account_id, volume_id)
     if volume is None:
         raise not_found()

@@ -118,7 +118,7 @@ async def find_own(db: Queries, account_id: int, volume_id: int) -> VolumeFacts 
 
 
 async def lock(db: Queries, account_id: int, volume_id: int) -> VolumeFacts | None:
-    """The same, which nobody else changes until the end of the transaction.
+    """A volume of the account, which nobody else changes until the end of the transaction.
 
     Who locks an instance too does that before.
     """

@@ -78,7 +78,7 @@ _OF_INSTANCE = f"""
 
 
 async def of_instance(db: Queries, compute_id: int) -> list[VpcAddressRow]:
-    """Of all configs of an instance."""
+    """The addresses of all configs of an instance."""
     return _ROWS.validate_python(map(dict, await db.fetch(_OF_INSTANCE, compute_id)))
 
 

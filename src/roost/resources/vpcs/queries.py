@@ -133,7 +133,7 @@ async def exists(db: Queries, account_id: int, vpc_id: int) -> bool: ...
 
 @query("select label from vpc where id = $1")
 async def label_of(db: Queries, vpc_id: int) -> str:
-    """Of one that exists."""
+    """The label of a VPC that exists."""
 
 
 @query("""

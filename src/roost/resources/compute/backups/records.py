@@ -88,7 +88,7 @@ class SavedDisk(BaseModel):
     password_revision: int
 
     def for_instance(self, compute_id: int) -> NewDisk:
-        """The same as a disk of this instance."""
+        """The saved disk as one of this instance."""
         return NewDisk(
             compute_id=compute_id,
             label=self.label,

@@ -78,7 +78,7 @@ async def remove_all(db: Queries, config_id: int) -> None: ...
 async def write_all(
     db: Queries, config_id: int, interfaces: Sequence[Interface], places: Sequence[Place | None]
 ) -> None:
-    """Of a config that has none."""
+    """Write the interfaces of a config that has none."""
     await db.execute(
         f"""
         insert into compute_interface (config_id, position, {INTERFACE_COLUMNS})

@@ -173,7 +173,7 @@ async def _lock(call: Call) -> tuple[InstanceFacts, DiskFacts]:
 
 
 async def _lock_turn(call: Call) -> tuple[InstanceFacts, DiskFacts, Turn]:
-    """The same, and behind which jobs of the instance a new one is queued.
+    """The disk, locked, and behind which jobs of the instance a new one is queued.
 
     400 while a job replaces the disks.
     """

@@ -155,7 +155,7 @@ async def make_disks(
 
 
 async def _without_password(box: Box, sealed: bytes | None) -> bytes | None:
-    """The same setup with a hash in place of a plain password."""
+    """A disk's setup with a hash in place of a plain password."""
     if sealed is None:
         return None
     return (await SealedSetup.unseal(box, sealed).hashed()).seal(box)

@@ -48,7 +48,7 @@ class DiskFacts:
         return self.of_size(self.size)
 
     def of_size(self, size: int) -> DiskSpec:
-        """The same with another size in MB."""
+        """The specification with another size in MB."""
         return DiskSpec(self.id, self.compute_id, size, self.filesystem, self.image)
 
     def copy_for(self, compute_id: int, label: str) -> "NewDisk":

@@ -53,7 +53,7 @@ class SealedSetup(BaseModel):
         return cls.model_validate_json(box.open(sealed))
 
     async def hashed(self) -> "SealedSetup":
-        """The same without the plain password."""
+        """The setup without the plain password."""
         if self.root_pass is None:
             return self
         hashed = await COMPUTING.run(hash_guest_password, self.root_pass)

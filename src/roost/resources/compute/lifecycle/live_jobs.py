@@ -117,7 +117,7 @@ async def _address(run: Run[MoveArgs], host: str) -> HostAddress:
 
 
 def _live(run: Run[MoveArgs], facts: InstanceFacts) -> LiveEngine:
-    """Of this host, whichever has the instance."""
+    """The engine of this host, whichever has the instance."""
     return run.get(Engines).of(INSTANCE_PLANE, facts.region).live
 
 

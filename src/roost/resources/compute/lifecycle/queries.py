@@ -74,7 +74,7 @@ async def mark_deleting(db: Queries, disk_ids: Collection[int], now: datetime) -
 
 
 async def tags_of(db: Queries, account_id: int, compute_id: int) -> list[str]:
-    """Of an instance of the account; none of any other."""
+    """The tags of an instance of the account; none of any other."""
     tags: list[str] | None = await db.fetchval(
         "select tags from compute_instance where account_id = $1 and id = $2",
         account_id,

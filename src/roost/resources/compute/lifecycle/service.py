@@ -178,7 +178,7 @@ async def mutate(context: Context, instance: InstanceFacts, grow: bool) -> None:
 
 
 def successor(context: Context, instance: InstanceFacts) -> str:
-    """Of the plan that the instance has; 400 without one."""
+    """The successor of the plan that the instance has; 400 without one."""
     plan = context.get(Catalog).find_type(instance.type)
     if plan is None or plan.successor is None:
         raise invalid("There is no upgrade for the service plan of this Compute.")

@@ -36,7 +36,7 @@ async def find_instance(db: Queries, compute_id: int, region: str) -> InstanceDo
 
 
 async def interfaces(db: Queries, compute_id: int) -> list[InterfaceDocument]:
-    """Of the config of the last boot, else of the oldest one; eth0 first."""
+    """The interfaces of the last boot's config, else of the oldest one; eth0 first."""
     rows = await db.fetch(
         """
         select f.purpose, f.label, f.ipam_address from compute_interface f

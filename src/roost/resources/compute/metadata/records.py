@@ -11,7 +11,7 @@ BackupsStatus = Literal["pending", "running", "complete"]
 
 
 class Specs(TypedDict):
-    """Of the plan; memory and disk in MB, transfer in GB a month."""
+    """What the plan has; memory and disk in MB, transfer in GB a month."""
 
     vcpus: int
     memory: int

@@ -93,7 +93,7 @@ async def _find(db: Queries, compute_id: int, region: str) -> InstanceFacts | No
 
 
 async def _setup(db: Queries, services: Services, compute_id: int) -> SealedSetup:
-    """Of the first disk that was made from an image."""
+    """The setup of the first disk that was made from an image."""
     owned = await disks.of_instance(db, compute_id)
     sealed = next((disk.setup for disk in owned if disk.setup is not None), None)
     return SealedSetup() if sealed is None else SealedSetup.unseal(services.get(Box), sealed)

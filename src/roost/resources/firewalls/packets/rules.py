@@ -87,7 +87,7 @@ def path(packet: Packet, sender: Guest | None, receiver: Guest | None) -> list[P
 def path_in_vpc(
     packet: Packet, vpc: Vpc, sender: Guest | None, receiver: Guest | None
 ) -> list[PacketStepRow]:
-    """The same of a packet that an instance sends in a VPC."""
+    """The path of a packet that an instance sends in a VPC."""
     return _until_dropped(_steps_in_vpc(packet, vpc, sender, receiver))
 
 
