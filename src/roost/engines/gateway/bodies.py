@@ -123,7 +123,7 @@ def _streamed(inbox: Inbox, headers: Mapping[str, str], caller: Caller, md5: byt
 
 
 class _Digests:
-    """Of what has come, against what was said."""
+    """The digests of what has come, against those that were said."""
 
     def __init__(self, sha256: str | None, md5: bytes | None) -> None:
         self._wanted, self._wanted_md5 = sha256, md5

@@ -22,7 +22,8 @@ _SENT = frozenset(
 )
 _SENT_PREFIXES = (_METADATA, "x-amz-checksum-")
 _KEY_PARTS = ("algorithm", "key", "key-md5")
-"""Of a client's own key (SSE-C), with which SeaweedFS reads only where its parts speak no TLS."""
+"""Parts of the headers of a client's own key (SSE-C), with which SeaweedFS reads only where its
+parts speak no TLS."""
 _NOT_BUILT = (
     "x-amz-server-side-encryption",
     "x-amz-server-side-encryption-aws-kms-key-id",
@@ -69,7 +70,7 @@ def answered_headers(incoming: Incoming) -> dict[str, str]:
 
 
 def _kept(value: str) -> str:
-    """Of metadata, as the server behind keeps it, which drops what is empty."""
+    """Metadata as the server behind keeps it, which drops what is empty."""
     return value + _NOTHING if not value.replace(_NOTHING, "") else value
 
 

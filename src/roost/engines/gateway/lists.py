@@ -17,7 +17,7 @@ from roost.engines.gateway.xml import document, parsed, safe, tag
 
 MOST = 1000
 _MOST_ROWS = MOST + 1
-"""Of one question: the last one says whether there are more."""
+"""The rows of one question: the last one says whether there are more."""
 _FEW = 2
 _NULL = tag("VersionId", "null") + tag("IsLatest", True)
 _ROW = re.compile(
@@ -28,7 +28,7 @@ _ROW = re.compile(
 
 
 _PLAIN = re.compile("[A-Za-z0-9/_.~*-]*")
-"""Of what a URL has as it is; a tenth of the time of `quote`."""
+"""What a URL has as it is; a tenth of the time of `quote`."""
 
 
 class Found(NamedTuple):
@@ -139,8 +139,8 @@ def found_in(body: bytes) -> list[Found]:
 
 
 def _texts(body: bytes) -> Iterable[tuple[str, str, str, str]]:
-    """Of each object its key, ETag, size and time: a thousand of them in a fifth of the time that
-    a parser takes, which is asked where the answer is written in another way."""
+    """Key, ETag, size and time of each object: a thousand of them in a fifth of the time that a
+    parser takes, which is asked where the answer is written in another way."""
     found: list[tuple[str, str, str, str]] = _ROW.findall(body.decode())
     if len(found) == body.count(b"<Contents>"):
         return found

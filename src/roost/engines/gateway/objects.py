@@ -163,7 +163,7 @@ async def copy(
     query: list[tuple[str, str]],
     size: int | None = None,
 ) -> Response:
-    """Of an object, or of a range of so many bytes into a part. The answer holds no names."""
+    """Copy an object, or a range of so many bytes into a part. The answer holds no names."""
     source = await source_of(gateway, call)
     if size is None:
         size = await _size(gateway, unquote(source, errors="surrogateescape"))
@@ -235,7 +235,7 @@ async def delete_many(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
 
 
 async def tags(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
-    """Of an object: get, put and delete."""
+    """Get, put or delete the tags of an object."""
     reads = call.method == "GET"
     access.check(call.identity, bucket, "look" if reads else "settle", call.object_name)
     path, query = path_of(bucket, call.object_name), [("tagging", "")]

@@ -51,7 +51,7 @@ class Bucket:
     """The access key by which URLs are signed."""
     signer_secret: str
     mark: str = ""
-    """Of its row: another one of the same label has another."""
+    """The mark of its row: another one of the same label has another."""
     closed: bool = False
     """Whether nobody gets in, as it is going to be deleted."""
     acl: Acl = "private"
@@ -111,7 +111,7 @@ class Register:
         return self._by_access_key.get(access_key)
 
     def secret_of(self, access_key: str) -> str | None:
-        """Of a key, or of a bucket's own."""
+        """The secret of a key, or of a bucket's own."""
         if (key := self._by_access_key.get(access_key)) is not None:
             return key.secret_key
         signer = self._signers.get(access_key)
@@ -262,7 +262,7 @@ class Register:
 
 
 def _bucket(value: dict[str, Any]) -> Bucket:
-    """Of what the file has; earlier ones named the ACL of an object alone."""
+    """A bucket as the file has it; earlier ones named the ACL of an object alone."""
     own = {
         name: {"acl": each, "given": "", "seen": None} if isinstance(each, str) else each
         for name, each in value["objects"].items()

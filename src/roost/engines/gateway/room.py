@@ -23,7 +23,7 @@ class Share:
 
 
 class Room:
-    """Of a region. What is being stored counts before it is there."""
+    """The room of a region. What is being stored counts before it is there."""
 
     def __init__(self, folder: Path, min_free: int) -> None:
         """`min_free`: bytes that the disk of the folder keeps."""

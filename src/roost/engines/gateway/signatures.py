@@ -219,7 +219,7 @@ def _secret_of(access_key: str, secret: Secret) -> str:
 
 
 def _moment(text: str) -> datetime:
-    """Of `20261231T235959Z`: a fifth of what `strptime` takes."""
+    """The moment of `20261231T235959Z`, in a fifth of what `strptime` takes."""
     moment = _EPOCH
     if _MOMENT.fullmatch(text):
         with suppress(ValueError):

@@ -24,7 +24,7 @@ class Pending:
 
 
 class Gateway:
-    """Of one region."""
+    """The gateway of one region."""
 
     def __init__(
         self, register: Register, upstream: Upstream, domain: str | None, room: Room

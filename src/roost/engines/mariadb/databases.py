@@ -185,7 +185,7 @@ class MariadbDatabases:
 
     @asynccontextmanager
     async def _holding(self, database_id: int) -> AsyncIterator[Nodes]:
-        """Of a database that is whole. EngineError when it is gone."""
+        """The nodes of a whole database, whose folder is held. EngineError when it is gone."""
         folder = self._host.folder(database_id)
         gone = EngineError(f"The data of database {database_id} do not exist")
         if not folder.whole:

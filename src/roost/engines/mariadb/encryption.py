@@ -35,7 +35,7 @@ SETTINGS: dict[str, object] = {
     "aria-encrypt-tables": "ON",
     _ONLY_INNODB: "InnoDB",
 }
-"""Of a server. Other storage engines would write what they hold in the clear."""
+"""Settings of a server. Other storage engines would write what they hold in the clear."""
 
 _BIND = 'mount --bind "$0" "$1" && cd "$1"'
 _UNLOCK = (
@@ -49,7 +49,7 @@ _GO_ON = 'shift 2 && exec "$@" < /dev/null'
 
 
 class Keys:
-    """Of the databases of one host."""
+    """The keys of the databases of one host."""
 
     def __init__(self, file: Path) -> None:
         """`file`: the platform's key, made there when it is first needed."""

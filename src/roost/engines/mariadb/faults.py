@@ -23,7 +23,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Faults:
-    """Of the databases of one region."""
+    """The faults of the databases of one region."""
 
     def __init__(self, host: Host) -> None:
         self._host = host

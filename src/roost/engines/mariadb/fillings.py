@@ -23,7 +23,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Fillings:
-    """Of the databases of one region."""
+    """Which databases of one region fill their disks."""
 
     def __init__(self, root: Path, primary: Callable[[int], Folder]) -> None:
         """`primary`: the node of a database whose disk counts."""
@@ -47,7 +47,7 @@ class Fillings:
             await asyncio.sleep(_LEAST_SECONDS)
 
     def _look(self) -> list[int]:
-        """Of those that are due."""
+        """Measure the databases that are due; those that have filled up since."""
         there, now = set(ids_in(self._root)), time.monotonic()
         self._due = {each: due for each, due in self._due.items() if each in there}
         self._full &= there

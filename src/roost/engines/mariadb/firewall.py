@@ -51,7 +51,8 @@ class Firewall:
     async def allow_cluster(
         self, database_id: int, ports: Iterable[int], listen: str, networks: tuple[str, ...]
     ) -> None:
-        """The same for nodes: clients come by what `open` forwards, and nodes to each other."""
+        """Who may reach the nodes of a cluster: clients come by what `open` forwards, and nodes to
+        each other."""
         table, chain, nodes = self._table, _chain(database_id), f"nodes_{database_id}"
         rules = "".join(f"add rule {table} {chain} {rule}\n" for rule in _rules(networks))
         elements = ", ".join(f"{port} : jump {nodes}" for port in ports)
@@ -144,7 +145,7 @@ class Firewall:
 
     @property
     def _forwarding(self) -> str:
-        """The same, for clusters."""
+        """The base of clusters: can be applied again at any time; their rules stay."""
         table = self._table
         hooks = "".join(
             f"add chain {table} {chain} {{ type nat hook {hook} priority -100; policy accept; }}\n"

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 NUMBERS = (1, 2, 3)
-"""Of the nodes of a cluster."""
+"""The numbers of the nodes of a cluster."""
 
 INSIDE = Path("/mnt")
 """What the server sees its folder as: nobody but root can pass through the state."""
@@ -38,11 +38,11 @@ class Folder:
         return self.node(1).path.is_dir()
 
     def node(self, number: int) -> "Folder":
-        """Of a cluster."""
+        """The folder of a cluster's node."""
         return Folder(self.path / f"node-{number}", self.backups)
 
     def nodes(self) -> list["Folder"]:
-        """Of a cluster, by number; else itself."""
+        """The folders of a cluster's nodes, by number; else this one."""
         return [self.node(each) for each in NUMBERS] if self.clustered else [self]
 
     def all_nodes(self) -> list["Folder"]:
@@ -88,7 +88,7 @@ class Folder:
 
     @property
     def socket(self) -> Path:
-        """Of the administrator."""
+        """The socket of the administrator."""
         return self.path / "socket"
 
     @property
@@ -129,7 +129,7 @@ class Folder:
 
     @property
     def version(self) -> str:
-        """Of the server that was started last."""
+        """The version of the server that was started last."""
         return self.read("version")
 
     def set_version(self, version: str) -> None:

@@ -22,7 +22,7 @@ _MB = 1024 * 1024
 
 
 class Limits:
-    """Of the servers of one host."""
+    """The limits of the servers of one host."""
 
     def __init__(self, tree: Path = _TREE) -> None:
         """`tree`: where control groups are mounted."""
@@ -67,7 +67,7 @@ class Limits:
         return self._own / node.marker.partition("=")[2]
 
     def remove(self, node: Folder) -> None:
-        """Of a node whose server has ended; whether there are any or not."""
+        """Remove a node's limits, if it has any, when its server has ended."""
         with suppress(OSError):
             self.group(node).rmdir()
 

@@ -66,7 +66,7 @@ class Kept(BaseModel):
     position: str = ""
     """Up to where all is kept (GTID)."""
     until: datetime | None = None
-    """The same as a moment."""
+    """Up to which moment all is kept (UTC)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -106,7 +106,7 @@ class Account:
 
 
 class Logs:
-    """Of one database. Whoever calls what waits holds its folder."""
+    """The logs of one database. Whoever calls what waits holds its folder."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -217,7 +217,7 @@ class Logs:
                 log.path.unlink(missing_ok=True)
 
     def trim(self, most: int) -> None:
-        """The same, and the oldest when all take more than so many MB."""
+        """Remove what no backup needs, and the oldest logs when all take more than so many MB."""
         kept, logs = self._read(), self._logs()
         sizes = [log.path.stat().st_size for log in logs]
         while sum(sizes) > most * _MB:
@@ -236,7 +236,7 @@ class Logs:
         await DISK.finish(backups.make_durable, part, self._place.path / name)
 
     def _usable(self, kept: Kept) -> list[Base]:
-        """Of those that are there, those after which no log is missing."""
+        """The backups after which no log is missing."""
         there, held = self._there(kept), {log.number for log in self._logs()}
         first = min((each.first for each in there), default=kept.next)
         gone = (number for number in range(first, kept.next) if number not in held)
@@ -306,7 +306,7 @@ def _grown(kept: Kept, names: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def _moved(kept: Kept, names: Sequence[str], starts: Sequence[str]) -> tuple[list[str], bool]:
-    """The same of another server, by the positions at which its logs begin."""
+    """Closed logs of another server that are not kept, by the positions at which they begin."""
     had, begins = sequence(kept.position), list(map(sequence, starts))
     later = [index for index in range(len(names) - 1) if begins[index + 1] > had]
     unbroken = begins[later[0]] <= had if later else begins[-1] == had
@@ -314,7 +314,7 @@ def _moved(kept: Kept, names: Sequence[str], starts: Sequence[str]) -> tuple[lis
 
 
 async def _names(server: Server, first: str = "") -> list[str]:
-    """Of the logs that a server has; `first` it does what this says."""
+    """The names of a server's logs, after it has done what `first` says."""
     rows = await server.rows(_DOING, f"{first} show binary logs")
     return [_checked(row["Log_name"]) for row in rows]
 

@@ -6,7 +6,7 @@ from roost.engines.mariadb.folder import NUMBERS, Folder
 
 
 class Roles(BaseModel):
-    """Of the nodes, by number."""
+    """The roles of nodes, by number."""
 
     primary: int
     lost: list[int] = []
@@ -14,7 +14,7 @@ class Roles(BaseModel):
 
 
 class RolesFile:
-    """Of one cluster. Whoever changes it holds the folder."""
+    """The roles of one cluster's nodes. Whoever changes it holds the folder."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder

@@ -35,7 +35,7 @@ _CHECKS = SecretStr(r"""
 
 
 class Scratch:
-    """Of the backups of one database, one at a time."""
+    """Where one backup of a database at a time is tried."""
 
     def __init__(self, host: Host, database_id: int) -> None:
         self._host = host

@@ -29,7 +29,7 @@ class Single:
 
     @property
     def _key(self) -> SecretStr | None:
-        """Of encrypted data."""
+        """The key of encrypted data."""
         return self._host.keys.of(self._folder)
 
     def runs(self) -> bool:
@@ -91,7 +91,7 @@ class Single:
         await save(self._folder, self._folder, self._folder, backup_id)
 
     async def archive(self) -> None:
-        """Of a server that is down, what there is since the last time is kept later on."""
+        """Keep the logs of a running server; those of one that is down are kept later on."""
         if self.runs():
             await Logs(self._folder).keep(self._folder, purge=True)
 

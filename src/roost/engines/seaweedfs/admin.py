@@ -45,7 +45,7 @@ class Admin:
         return found
 
     async def lines(self, action: str) -> AsyncGenerator[Json, None]:
-        """Of an answer that goes on. Raises EngineError when it ends."""
+        """The lines of an answer that goes on. Raises EngineError when it ends."""
         import aiohttp
 
         timeout = aiohttp.ClientTimeout(total=None)

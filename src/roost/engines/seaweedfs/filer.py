@@ -59,7 +59,7 @@ class Filer:
         return None if found is None else _read(found)
 
     async def list(self, folder: str) -> AsyncGenerator[Entry, None]:
-        """Of one that does not exist nothing."""
+        """The entries of a folder; none of one that does not exist."""
         asked = field(1, folder) + integer(5, _MOST)
         try:
             async with (
@@ -126,7 +126,10 @@ async def made(address: str) -> AsyncGenerator[MadeBucket, None]:
 
 
 def read_made(message: bytes) -> Iterator[MadeBucket]:
-    """Of an answer of the subscription, which also tells of other changes. Raises ValueError."""
+    """The buckets in an answer of the subscription, which also tells of other changes.
+
+    Raises ValueError.
+    """
     parts = list(fields(message))
     for number, value in parts:
         if number == 4:

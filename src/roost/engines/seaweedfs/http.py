@@ -19,11 +19,11 @@ class Answer:
 
     @property
     def code(self) -> str | None:
-        """Of an error, such as `NoSuchBucket`."""
+        """The code of an error, such as `NoSuchBucket`."""
         return ElementTree.fromstring(self.body).findtext("{*}Code") if self.body else None
 
     def texts(self, tag: str) -> list[str]:
-        """Of all elements with the tag."""
+        """The texts of all elements with the tag."""
         return [each.text or "" for each in ElementTree.fromstring(self.body).iterfind(f".//{tag}")]
 
 

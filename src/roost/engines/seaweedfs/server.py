@@ -52,7 +52,7 @@ _SOCKETS = Path("/tmp")  # noqa: S108 - the program's own choice
 _MEMORY = "400MiB"
 """Go's soft limit; without one it grows with large objects."""
 _KEEPING_MEMORY = {"MALLOC_MMAP_THRESHOLD_": f"{4 << 20}", "MALLOC_TRIM_THRESHOLD_": f"{16 << 20}"}
-"""Of the gateway, for which each piece of a body would be new pages else."""
+"""The gateway's environment, for which each piece of a body would be new pages else."""
 _NO_ORIGIN = "http://none.invalid"
 """Pages of no origin may use buckets without CORS."""
 
@@ -287,7 +287,7 @@ class Server:
         return False
 
     def inner_url(self) -> str:
-        """Of the S3 behind the gateway, whose one key is the operator's."""
+        """The URL of the S3 behind the gateway, whose one key is the operator's."""
         return f"http://{LOOPBACK}:{self._ports.read()['inner']}"
 
 
@@ -321,7 +321,7 @@ class _Program:
 
 @cache
 def _code() -> str:
-    """Of the gateway: one with another code is replaced."""
+    """A digest of the gateway's code: one with another code is replaced."""
     files = sorted(Path(gateway.__path__[0]).glob("*.py"))
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 

@@ -47,7 +47,7 @@ _KEY = re.compile(
 
 
 class Standby:
-    """Of one region. Its methods run on one event loop."""
+    """The ports of one region. Its methods run on one event loop."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -169,7 +169,7 @@ class Standby:
         task.add_done_callback(self._refused.discard)
 
     async def _refusal(self, door: Door, head: bytes, target: bytes) -> S3Error:
-        """Of a request that the server is not started for, or not in time."""
+        """The refusal of a request that the server is not started for, or not in time."""
         try:
             async with asyncio.timeout(_HOLD_SECONDS):
                 if not self._server.exists:
@@ -241,7 +241,10 @@ async def _is_known(door: Door, access_key: str) -> bool:
 
 
 async def _head(connection: socket.socket) -> bytes | None:
-    """Of the first request, which stays unread; None of one that has ended. Raises TimeoutError."""
+    """The head of the first request, which stays unread; None of one that has ended.
+
+    Raises TimeoutError.
+    """
     async with asyncio.timeout(_HEAD_SECONDS):
         while True:
             head = connection.recv(_MOST_HEAD, socket.MSG_PEEK)

@@ -184,8 +184,8 @@ class DatabaseEngine(Protocol):
         """None of its servers runs, until `ensure`; all else stays."""
 
     async def restart(self, spec: DatabaseSpec) -> None:
-        """The same, anew: with what the plan has, the names that `hosts` tells, and the server that
-        is installed now."""
+        """Start the servers anew: with what the plan has, the names that `hosts` tells, and the
+        server that is installed now."""
 
     async def set_allow_list(self, database_id: int, networks: tuple[str, ...]) -> None:
         """Only these can connect from now on, and open connections of all others end."""

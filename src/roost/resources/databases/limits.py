@@ -29,5 +29,5 @@ async def check_new(context: Context, region: str) -> None:
 
 
 async def check_resized(context: Context, region: str) -> None:
-    """The same for one that gets a larger plan."""
+    """Check a database that gets a larger plan."""
     await check_capacity(context, region, "type")

@@ -17,8 +17,10 @@ OWNER = "databases"
 
 
 async def find_names(db: Queries, services: Services) -> list[HostName]:
-    """Of all databases that have names of the zone. Those that were made before there were names
-    have none until they are patched."""
+    """The names of all databases that have any of the zone.
+
+    Those that were made before there were names have none until they are patched.
+    """
     engines = services.get(Engines).by_region(DATABASE_PLANE)
     found = list[HostName]()
     for row in await name_queries.named(db):

@@ -229,7 +229,7 @@ async def find_own(db: Queries, account_id: int, database_id: int) -> DatabaseFa
 
 
 async def lock(db: Queries, account_id: int, database_id: int) -> DatabaseFacts | None:
-    """The same, which nobody else changes until the end of the transaction."""
+    """A database of the account, which nobody else changes until the end of the transaction."""
     sql = f"{_FACTS} where account_id = $1 and id = $2 and not deleting for no key update"
     return _facts(await db.fetchrow(sql, account_id, database_id))
 

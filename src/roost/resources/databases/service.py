@@ -100,7 +100,8 @@ async def find(context: Context, database_id: int) -> DatabaseFacts:
 
 
 async def lock(context: Context, database_id: int, *allowed: DatabaseStatus) -> DatabaseFacts:
-    """The same, which nobody else changes meanwhile; 400 in a status that is not allowed."""
+    """The caller's database, which nobody else changes meanwhile; 400 in a status that is not
+    allowed."""
     database = await queries.lock(context.db, context.account_id, database_id)
     if database is None:
         raise not_found()

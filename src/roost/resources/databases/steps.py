@@ -38,7 +38,7 @@ def on_database(args: DatabaseArgs) -> str:
 
 
 class Plan(BaseModel):
-    """Of a node; memory and disk in MB."""
+    """What a node has; memory and disk in MB."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -287,7 +287,7 @@ async def discard(run: Run[DatabaseBackupArgs]) -> Verdict:
 
 
 async def discard_for_good(run: Run[DatabaseBackupArgs]) -> Verdict:
-    """The same, unless the database is gone with all its backups."""
+    """Discard a backup, unless the database is gone with all of them."""
     facts = await queries.find(run.store, run.args.database_id)
     if facts is None:
         return next_step()

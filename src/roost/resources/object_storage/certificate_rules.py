@@ -48,7 +48,10 @@ def check_pair(
 
 
 def server_context(certificate: bytes, private_key: bytes) -> ssl.SSLContext:
-    """Of a server that shows the certificate. Raises SSLError for one that OpenSSL refuses."""
+    """The TLS context of a server with the certificate.
+
+    Raises SSLError for one that OpenSSL refuses.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # OpenSSL's interface wants a path; this one is of no file system.

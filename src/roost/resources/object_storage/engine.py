@@ -210,7 +210,7 @@ class ObjectEngine(Protocol):
         there before a new one."""
 
     async def put_access(self, bucket: BucketSpec) -> None:
-        """The same of the access alone; nothing happens where there is no such bucket."""
+        """Put the access to a bucket alone; nothing happens where there is no such bucket."""
 
     async def attend(self, door: Door) -> None:
         """Answer S3 clients while no server does, and start it for those who have a key; until this
@@ -234,8 +234,10 @@ class ObjectEngine(Protocol):
         """Nothing of a bucket that does not exist. It takes the longer, the more is there."""
 
     async def set_shares(self, shares: Sequence[Share]) -> None:
-        """Of accounts whose limit is within reach; others may store what they like. Clients that
-        would store more are refused, and read and delete on."""
+        """Set the shares of accounts whose limit is within reach; others may store what they like.
+
+        Clients that would store more are refused, and read and delete on.
+        """
 
     async def traffic(self) -> Traffic: ...
 

@@ -296,6 +296,6 @@ async def start_bucket(by: Context | log.Starter, action: str, bucket: BucketFac
 
 
 async def start_key(by: Context | log.Starter, action: str, key: KeyFacts) -> None:
-    """The same for a key, and all servers."""
+    """Start a job that brings a key to all servers."""
     args = KeyArgs(account_id=key.account_id, key_id=key.id)
     await log.start(by, APPLY_KEY, args, KEY.of(key), action=action)

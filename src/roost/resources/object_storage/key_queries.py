@@ -78,7 +78,7 @@ def name_of(key_id: int) -> str:
 
 
 def id_of(name: str) -> int | None:
-    """Of a key, by the name that engines know."""
+    """The id of a key, by the name that engines know."""
     number = name.removeprefix(_NAME)
     return int(number) if name.startswith(_NAME) and number.isdecimal() else None
 
@@ -134,7 +134,7 @@ async def lock(db: Queries, account_id: int, key_id: int) -> KeyFacts | None:
 
 
 async def lock_any(db: Queries, key_id: int) -> KeyFacts | None:
-    """The same of any account, also one that is being deleted."""
+    """A key of any account, also one that is being deleted, which nobody else changes."""
     return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for no key update", key_id))
 
 
@@ -177,7 +177,7 @@ async def is_known(db: Queries, access_key: str) -> bool:
 
 @query("select id from object_key where not deleting")
 async def ids(db: Queries) -> list[int]:
-    """Of all that accounts see."""
+    """The ids of all keys that accounts see."""
 
 
 @query("""

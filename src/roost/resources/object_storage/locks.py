@@ -24,7 +24,7 @@ async def find(context: Context, cluster: str, label: str) -> BucketFacts:
 
 
 async def lock(context: Context, cluster: str, label: str) -> BucketFacts:
-    """The same, which nobody else changes until the end of the transaction."""
+    """The caller's bucket, which nobody else changes until the end of the transaction."""
     bucket = await queries.lock(context.db, context.account_id, cluster, label)
     if bucket is None:
         raise not_found()

@@ -140,7 +140,7 @@ async def sign(context: Context, cluster: str, label: str, body: CreateObjectUrl
 
 
 def _seconds(context: Context, body: CreateObjectUrl) -> int:
-    """Of a URL's life: of what a proxy user makes nothing outlives the token."""
+    """The seconds of a URL's life: of what a proxy user makes nothing outlives the token."""
     identity = context.identity
     if identity.user_type != "proxy" or identity.expiry is None:
         return body.expires_in

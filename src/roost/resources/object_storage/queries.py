@@ -146,7 +146,7 @@ async def find_own(db: Queries, account_id: int, cluster: str, label: str) -> Bu
 
 
 async def lock(db: Queries, account_id: int, cluster: str, label: str) -> BucketFacts | None:
-    """The same, which nobody else changes until the end of the transaction."""
+    """A bucket of the account, which nobody else changes until the end of the transaction."""
     sql = f"""
         {FACTS} where account_id = $1 and cluster = $2 and label = $3 and not deleting
         for no key update
@@ -268,7 +268,7 @@ async def set_deleting(db: Queries, bucket_id: int, now: datetime, *, deleting: 
 
 
 async def set_purging(db: Queries, bucket_id: int, now: datetime) -> None:
-    """The same for good: it goes with all that it holds."""
+    """Mark a bucket as deleted for good: it goes with all that it holds."""
     await db.execute(
         "update object_bucket set deleting = true, purging = true where id = $1", bucket_id
     )

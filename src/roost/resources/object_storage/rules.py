@@ -62,7 +62,7 @@ def check_name(name: str) -> str:
 
 
 def check_acl_name(name: str) -> str:
-    """The same of an object that gets an ACL of its own."""
+    """Check the name of an object that gets an ACL of its own."""
     if _MEANINGFUL & set(name) or not name.isprintable():
         raise refuse(
             "An object whose name has * ? $ \" \\ or control characters has the bucket's ACL"

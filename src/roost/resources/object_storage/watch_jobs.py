@@ -85,7 +85,7 @@ async def _look_at_keys(run: Run[JobArgs], queue: JobQueue, engine: ObjectEngine
 
 
 async def bring_bucket(db: Queries, queue: JobQueue, bucket_id: int) -> bool:
-    """Let a job bring it, unless one works for the account already; whether it does."""
+    """Let a job bring a bucket, unless one works for the account already; whether it does."""
     bucket = await queries.find(db, bucket_id)
     if bucket is None or await queue.busy(db, resource_of(bucket.account_id)):
         return False
@@ -101,7 +101,7 @@ async def bring_bucket(db: Queries, queue: JobQueue, bucket_id: int) -> bool:
 
 
 async def bring_key(db: Queries, queue: JobQueue, key_id: int) -> bool:
-    """The same for a key."""
+    """Let a job bring a key, unless one works for the account already; whether it does."""
     key = await key_queries.find(db, key_id)
     if key is None or await queue.busy(db, resource_of(key.account_id)):
         return False
