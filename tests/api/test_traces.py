@@ -182,7 +182,7 @@ async def _events(logs: object) -> list[str]:
 def test_nothing_of_it_is_imported_when_it_is_off() -> None:
     code = """
 import asyncio, sys
-import roost.cli.serve
+import roost.cli.running
 from roost.app.traces import keeping_traces
 from roost.settings import Settings
 

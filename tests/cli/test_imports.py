@@ -10,7 +10,21 @@ ALL_GROUPS = {"serve", "worker", "down", "engine", "fsck", "restore"}
 """Commands that work with all that Roost has."""
 HTTP = {"clock", "top"}
 """Those that ask a server."""
-LATER = ("aiohttp", "botocore", "fpdf", "grpclib", "obstore", "pycdlib", "pyroute2", "uharfbuzz")
+LATER = (
+    "PIL",
+    "aiohttp",
+    "aiosmtplib",
+    "botocore",
+    "dns.asyncresolver",
+    "fpdf",
+    "grpclib",
+    "jinja2",
+    "obstore",
+    "phonenumbers",
+    "pycdlib",
+    "pyroute2",
+    "uharfbuzz",
+)
 """Libraries that are imported when something is first done with them."""
 ENGINES = ("roost.engines.mariadb.databases", "roost.engines.qemu.instances")
 
@@ -34,4 +48,4 @@ def test_commands_that_look_at_rows_import_no_groups_and_no_engines() -> None:
 
 
 def test_a_server_imports_engines_when_regions_are_bound_to_them() -> None:
-    assert imported(["roost.cli.serve"]) & {*LATER, *ENGINES} == set()
+    assert imported(["roost.cli.running"]) & {*LATER, *ENGINES} == set()

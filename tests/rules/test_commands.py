@@ -53,7 +53,7 @@ def test_a_server_loads_no_clients_that_nothing_asks_for() -> None:
     """They take 23 MB and two tenths of a second."""
     program = """
 import sys
-import roost.cli.serve
+import roost.cli.running
 clients = {"aiohttp", "botocore", "grpclib", "obstore", "urllib3"}
 assert not clients & set(sys.modules), clients & set(sys.modules)
 """

@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from roost.app.door import Door
 from roost.app.first_start import TOKEN_FILE
 from roost.app.roost import Roost, open_roost
-from roost.app.serve import Door, serve
+from roost.app.serve import serve
 from roost.app.tls import ServerCertificate
 from roost.dialect.linode import LINODE
 from roost.settings import Settings

@@ -81,13 +81,12 @@ class Applications:
     def of(self, dialect: Dialect | None) -> ASGIApp:
         """The API and everything beside it, in the words of the specification or a dialect."""
         if dialect is None:
-            registry = self.edge.registry
-            return self._server(self.edge, self.oauth, partial(build_document, registry), True)
+            return self._server(self.edge, self.oauth, _document, True)
         operations = _operations_of(dialect)
         registry = operations.registry
         edge = replace(self.edge, registry=registry)
         oauth = replace(self.oauth, any_query=dialect.any_redirect_query)
-        server = self._server(edge, oauth, partial(translate_document, dialect, registry))
+        server = self._server(edge, oauth, partial(_document_of, dialect))
         return Listener(dialect, operations, server, edge.max_body, self.roost.catalog)
 
     def close(self) -> None:
@@ -112,3 +111,14 @@ class Applications:
 def _operations_of(dialect: Dialect) -> Operations:
     """Once in a process, however many servers it has: nothing in them changes."""
     return compile_operations(dialect, Registry(GROUPS.endpoints, later_endpoints(dialect)))
+
+
+@cache
+def _document() -> bytes:
+    """Once, too: to make it takes half a second."""
+    return build_document(Registry(GROUPS.endpoints))
+
+
+@cache
+def _document_of(dialect: Dialect) -> bytes:
+    return translate_document(dialect, _operations_of(dialect).registry)

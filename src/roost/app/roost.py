@@ -194,13 +194,17 @@ def _check_limits(catalog: Catalog) -> None:
 
 
 @asynccontextmanager
-async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterator[Roost]:
+async def open_roost(
+    settings: Settings, *, beside: bool = False, store: Store | None = None
+) -> AsyncIterator[Roost]:
     """Everything but the API and the worker; closed again at the end, guests go on running.
 
-    `beside` a server, whether that runs or not, neither account nor catalogue are written.
+    `beside` a server, whether that runs or not, neither account nor catalogue are written. A
+    `store` that is open already stays so.
     """
     async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_store(settings))
+        if store is None:
+            store = await stack.enter_async_context(open_store(settings))
         clock = await LabClock.open(store) if settings.lab else Clock()
         registry = Registry(GROUPS.endpoints)
         catalog = (await DISK.run(load, settings.catalog)).offering(served(registry.shapes()))

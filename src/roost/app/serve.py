@@ -10,6 +10,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from roost.app.applications import Applications
+from roost.app.door import Door
 from roost.app.fault_watch import listen
 from roost.app.health import Health
 from roost.app.host import HostError, end_guests, fenced
@@ -22,7 +23,6 @@ from roost.app.overlays import keep_overlays
 from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
 from roost.app.tls import ServerCertificate
-from roost.dialect.table import Dialect
 from roost.resources.events.stream_service import Streams
 from roost.resources.tokens.service import StoredTokens
 from roost.settings import Settings
@@ -42,15 +42,6 @@ _FENCED_SECONDS = 30.0
 """In which all else of a worker may end whose host is fenced, before its guests are ended."""
 _MOST_FILES = 65536
 """Some programs that Roost starts close as many files as they may have, open or not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Door:
-    """Where requests come in, and in which words."""
-
-    listening: socket.socket
-    dialect: Dialect | None = None
-    """None for the API of the specification."""
 
 
 async def serve(

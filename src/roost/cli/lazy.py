@@ -16,8 +16,9 @@ class Later(NamedTuple):
     help: str
 
 
-def _import(name: str) -> ModuleType:
-    """What modules make stays: to look for garbage among it takes a third of the time."""
+def load(name: str) -> ModuleType:
+    """Import a module. What modules make stays: to look for garbage among it takes a third of the
+    time."""
     gc.disable()
     try:
         return importlib.import_module(name)
@@ -38,7 +39,7 @@ class LazyGroup(click.Group):
         later = self.later.get(cmd_name)
         if later is None:
             return super().get_command(ctx, cmd_name)
-        command = getattr(_import(later.module), cmd_name.replace("-", "_"))
+        command = getattr(load(later.module), cmd_name.replace("-", "_"))
         assert isinstance(command, click.Command)
         return command
 

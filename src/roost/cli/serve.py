@@ -1,46 +1,39 @@
-"""`roost serve` and `roost worker`."""
+"""`roost serve` and `roost worker`.
+
+The database is started while the rest of the program is imported, as each takes about a second.
+"""
 
 import asyncio
 import contextlib
-import gc
 import os
 import re
-import signal
 import socket
-import sys
-import threading
-import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import structlog
 
-from roost.app.dialects import check_ids, read_dialects
-from roost.app.engines import describe
-from roost.app.first_start import TOKEN_FILE
+from roost.app.dialects import read_dialects
+from roost.app.door import Door
 from roost.app.logs import configure_logs
-from roost.app.roost import Roost, open_roost
-from roost.app.serve import Door
-from roost.app.serve import serve as serve_api
-from roost.app.serve import work as run_jobs
 from roost.app.served import serving
+from roost.app.state import open_store
 from roost.app.tls import ServerCertificate
 from roost.app.traces import TracesError, traces_wanted
+from roost.cli.lazy import load
 from roost.cli.options import read_settings, roost_options, run
-from roost.oauth.first_link import LINK_FILE, link_at
 from roost.settings import MAIN_HOST, Settings
-from roost.web.static_files import missing_libraries
+from roost.store import Store
+from roost.threads import DISK
 
-_STOP_SECONDS = 9.5
+if TYPE_CHECKING:
+    from roost.cli.running import Running
+
 _LAST_PORT = 65535
-_SWITCH_SECONDS = 0.001
-"""How long a thread that computes keeps requests waiting, each time that they go on; Python's own
-five milliseconds add up."""
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-
-_log = structlog.get_logger(__name__)
 
 
 _TRACES = click.option(
@@ -157,11 +150,6 @@ def _certificate(settings: Settings) -> ServerCertificate | None:
         raise click.UsageError(str(error)) from error
 
 
-def _url(listening: socket.socket, certificate: ServerCertificate | None = None) -> str:
-    host, port = listening.getsockname()[:2]
-    return f"{'http' if certificate is None else 'https'}://{host}:{port}"
-
-
 def _bind(listen: str) -> socket.socket:
     host, _, port = listen.rpartition(":")
     if not host or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > _LAST_PORT:
@@ -173,75 +161,33 @@ def _bind(listen: str) -> socket.socket:
         raise click.ClickException(f"cannot listen on {listen}: {error}") from error
 
 
+def _running() -> "type[Running]":
+    load("roost.cli.running")
+    from roost.cli.running import Running
+
+    return Running
+
+
+@asynccontextmanager
+async def _started(settings: Settings) -> AsyncIterator[tuple[Store, "type[Running]"]]:
+    importing = asyncio.create_task(DISK.run(_running))
+    try:
+        async with open_store(settings) as store:
+            yield store, await importing
+    finally:
+        await asyncio.wait({importing})
+
+
 async def _serve(settings: Settings) -> None:
     certificate = _certificate(settings)
     with serving(settings) as opened, _open_doors(settings) as doors:
-        async with open_roost(settings) as roost:
-            url = _url(doors[0].listening, certificate)
-            opened(url)
-            _greet(roost, settings.public_url or url)
-            for door in doors[1:]:
-                assert door.dialect is not None
-                check_ids(door.dialect, roost.catalog)
-                click.echo(f"{door.dialect.name}: {_url(door.listening, certificate)}")
-            ready = f"roost ready {url}"
-            stop = _stop_on_signals()
-            if certificate is not None:
-                certificate.renew_on_signal()
-            await serve_api(roost, doors, lambda: _be_ready(ready), stop, certificate)
+        async with _started(settings) as (store, running):
+            await running(settings, store).serve(doors, certificate, opened)
 
 
 async def _work(settings: Settings) -> None:
     with contextlib.ExitStack() as stack:
         listen = settings.metrics_listen
         monitored = None if listen is None else stack.enter_context(_bind(listen))
-        ready = "roost worker ready"
-        if monitored is not None:
-            ready += f", metrics at {_url(monitored)}/metrics"
-        async with open_roost(settings) as roost:
-            click.echo(describe(roost.table))
-            await run_jobs(roost, lambda: _be_ready(ready), _stop_on_signals(), monitored)
-
-
-def _be_ready(line: str) -> None:
-    """What a start has made stays: to look at it again would hold up everything for 70 ms."""
-    gc.freeze()
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    click.echo(line)
-
-
-def _stop_on_signals() -> asyncio.Event:
-    """Set by the first signal. Whatever does not end then is left behind as by a crash."""
-    stop = asyncio.Event()
-
-    def begin() -> None:
-        if not stop.is_set():
-            stop.set()
-            threading.Thread(target=_end_at_last, daemon=True).start()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, begin)
-    return stop
-
-
-def _end_at_last() -> None:
-    """Jobs that were running are taken over when their lease has lapsed."""
-    time.sleep(_STOP_SECONDS)
-    _log.error("stop_forced", seconds=_STOP_SECONDS)
-    sys.stderr.flush()
-    os._exit(1)
-
-
-def _greet(roost: Roost, url: str) -> None:
-    click.echo(describe(roost.table))
-    state = roost.settings.state
-    token = state / TOKEN_FILE
-    if token.exists():
-        click.echo(f"token of user admin: {token}")
-    if (link := link_at(state, url)) is not None:
-        # Logs are read by others than the operator.
-        shown = link if sys.stdout.isatty() else f"the link in {state / LINK_FILE}"
-        click.echo(f"first login of user admin, good once: {shown}")
-    if missing := missing_libraries():
-        names = ", ".join(missing)
-        click.echo(f"pages lack {names}: `python3 scripts/setup.py` in a checkout fetches them")
+        async with _started(settings) as (store, running):
+            await running(settings, store).work(monitored)

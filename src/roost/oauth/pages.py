@@ -3,22 +3,20 @@
 import base64
 import hashlib
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from roost.oauth.sessions import Visitor
 
-_templates = Environment(
-    loader=PackageLoader("roost.oauth"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-_STYLE = Markup(_templates.get_template("style.css").render())  # noqa: S704 - our own file
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_STYLE = Markup((files("roost.oauth") / "templates/style.css").read_text())  # noqa: S704 - our own
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
 SAFETY: Mapping[str, str] = {
@@ -31,6 +29,20 @@ SAFETY: Mapping[str, str] = {
 }
 
 
+@cache
+def _templates() -> "Environment":
+    # Slow to load: no start waits for it.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("roost.oauth"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
 def show(
     visitor: Visitor,
     template: str,
@@ -39,7 +51,7 @@ def show(
     **values: object,
 ) -> Response:
     """A page; `leads_to` is the URL of a client to which its form may end up redirecting."""
-    html = _templates.get_template(template).render(style=_STYLE, csrf=visitor.csrf, **values)
+    html = _templates().get_template(template).render(style=_STYLE, csrf=visitor.csrf, **values)
     response = HTMLResponse(html, status, headers={**SAFETY, **_policy(leads_to)})
     visitor.remember(response)
     return response

@@ -136,8 +136,9 @@ class Cluster:
         if template is None:
             await self._run_initdb(identity, fresh)
         else:
-            await DISK.run(shutil.copytree, template, fresh)
-            await DISK.run(give, fresh, identity)
+            await DISK.run(_copy, template, fresh)
+            if identity.uid != os.geteuid():
+                await DISK.run(give, fresh, identity)
         fresh.rename(self.data)
         # What is unsynced becomes durable without delaying the first start.
         threading.Thread(target=os.sync, daemon=True).start()
@@ -197,6 +198,21 @@ class Cluster:
 
     def _last_words(self) -> str:
         return self.log.read_text(errors="replace")[-2000:]
+
+
+def _copy(template: Path, fresh: Path) -> None:
+    """By a process: Python takes five times as long for a thousand small files."""
+    command = ["cp", "--recursive", "--preserve=mode", "--", str(template), str(fresh)]
+    done = subprocess.run(  # noqa: S603
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace")
+        raise ClusterError(f"the prepared database cannot be copied: {said.strip()}")
 
 
 def _socket_directory(directory: Path) -> Path:

@@ -20,8 +20,8 @@ function has no body, and returns by its annotation:
 import re
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import is_dataclass
-from functools import wraps
-from inspect import Parameter, Signature, signature
+from functools import cache, wraps
+from inspect import Signature, signature
 from types import UnionType
 from typing import Any, Concatenate, ParamSpec, TypeVar, get_args, get_origin
 
@@ -40,16 +40,17 @@ def query(sql: str) -> Callable[[Statement[P, R]], Statement[P, R]]:
     """ValueError for SQL with more or fewer parameters than the function."""
 
     def declare(function: Statement[P, R]) -> Statement[P, R]:
-        parameters = list(signature(function).parameters.values())[1:]
+        code, annotations = function.__code__, function.__annotations__
+        names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
         numbers = {int(number) for number in _PARAMETER.findall(sql)}
-        if numbers != set(range(1, len(parameters) + 1)):
+        if numbers != set(range(1, len(names) + 1)):
             raise ValueError(f"{function.__qualname__} has other parameters than its SQL")
-        read, values = _reader(function.__annotations__["return"]), _values(parameters)
-        plain = not any(get_origin(each.annotation) is Collection for each in parameters)
+        read, values = _reader(annotations["return"]), _values(function)
+        plain = not any(get_origin(annotations.get(name)) is Collection for name in names)
 
         @wraps(function)
         async def run(db: Queries, /, *args: P.args, **kwargs: P.kwargs) -> R:
-            whole = plain and len(args) == len(parameters)
+            whole = plain and len(args) == len(names)
             found: R = await read(db, sql, args if whole else values(*args, **kwargs))
             return found
 
@@ -59,12 +60,18 @@ def query(sql: str) -> Callable[[Statement[P, R]], Statement[P, R]]:
     return declare
 
 
-def _values(parameters: list[Parameter]) -> Callable[..., tuple[object, ...]]:
+def _values(function: Callable[..., object]) -> Callable[..., tuple[object, ...]]:
     """What gives the values of a call in the order of the parameters."""
-    bound = Signature(parameters)
-    collections = {each.name for each in parameters if get_origin(each.annotation) is Collection}
+
+    @cache
+    def parameters() -> tuple[Signature, Collection[str]]:
+        """Found with the first call: to look at all functions is a tenth of a start's imports."""
+        found = list(signature(function).parameters.values())[1:]
+        collections = {each.name for each in found if get_origin(each.annotation) is Collection}
+        return Signature(found), collections
 
     def values(*args: object, **kwargs: object) -> tuple[object, ...]:
+        bound, collections = parameters()
         given = bound.bind(*args, **kwargs)
         given.apply_defaults()
         return tuple(

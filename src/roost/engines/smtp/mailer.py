@@ -5,8 +5,6 @@ from email.message import EmailMessage
 from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
-import aiosmtplib
-
 from roost.core.engine import Health
 from roost.resources.support.engine import MailError, MailRefusedError
 
@@ -50,6 +48,9 @@ class SmtpMailer:
 
     async def health(self) -> Health:
         """Whether it greets; nothing is said that it could refuse."""
+        # Slow to load, and not every cloud has a mail server.
+        import aiosmtplib
+
         client = aiosmtplib.SMTP(
             hostname=self.host, port=self.port, use_tls=self.tls, start_tls=False, timeout=_TIMEOUT
         )
@@ -64,6 +65,8 @@ class SmtpMailer:
         """No connection outlives an email."""
 
     async def send(self, email: EmailMessage) -> None:
+        import aiosmtplib
+
         try:
             await aiosmtplib.send(
                 email,

@@ -8,11 +8,9 @@ import asyncio
 import struct
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import dns.asyncresolver
 import dns.exception
-import dns.message
 import dns.name
 import dns.rcode
 import dns.rdatatype
@@ -23,6 +21,9 @@ from roost.resources.domains.rules import MAX_FOUND
 from roost.resources.domains.settings import Dns, Server
 from roost.resources.domains.wire_parsing import Message
 from roost.threads import COMPUTING, DISK
+
+if TYPE_CHECKING:
+    from dns.asyncresolver import Resolver
 
 SECONDS: Final = 30.0
 """For a whole transfer, whatever addresses are tried."""
@@ -96,8 +97,11 @@ async def look_up(host: str, resolver: Server | None) -> list[str]:
     return addresses
 
 
-def _resolver(server: Server | None) -> dns.asyncresolver.Resolver:
-    resolver = dns.asyncresolver.Resolver(configure=server is None)
+def _resolver(server: Server | None) -> "Resolver":
+    # Seldom needed, and slow to load; so is the other one.
+    from dns.asyncresolver import Resolver
+
+    resolver = Resolver(configure=server is None)
     if server is not None:
         resolver.nameservers, resolver.port = [server.host], server.port
     resolver.lifetime, resolver.cache = _LOOK_UP_SECONDS, None
@@ -137,7 +141,9 @@ async def _messages(
     zone: str, address: str, server: Server, patience: float
 ) -> AsyncGenerator[Message]:
     """As many as are wanted; nobody makes us read more than a domain can have."""
-    query, size = dns.message.make_query(f"{zone}.", dns.rdatatype.AXFR), 0
+    from dns.message import make_query
+
+    query, size = make_query(f"{zone}.", dns.rdatatype.AXFR), 0
     async with asyncio.timeout(patience):
         reader, writer = await asyncio.open_connection(address, server.port)
     try:

@@ -5,8 +5,6 @@ So a served thumbnail never holds a byte of the upload: no metadata, and nothing
 
 import io
 
-from PIL import Image
-
 from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import ApiError, invalid, not_found
@@ -30,6 +28,9 @@ async def make_thumbnail(_call: Context, raw: bytes) -> bytes:
 
 def decode_thumbnail(raw: bytes) -> bytes:
     """Decode a thumbnail in the caller's own thread."""
+    # Seldom needed, and slow to load.
+    from PIL.Image import DecompressionBombError
+
     kind = next((kind for start, kind in _FORMATS.items() if raw.startswith(start)), None)
     if kind is None:
         raise _broken()
@@ -37,13 +38,15 @@ def decode_thumbnail(raw: bytes) -> bytes:
         return _encode(raw, kind)
     except ApiError:
         raise
-    except Image.DecompressionBombError:
+    except DecompressionBombError:
         raise _too_large() from None
     except Exception:  # Decoders raise errors of many types for crafted files.
         raise _broken() from None
 
 
 def _encode(raw: bytes, kind: str) -> bytes:
+    from PIL import Image
+
     with Image.open(io.BytesIO(raw), formats=(kind,)) as image:
         if max(image.size) > MAX_PIXELS:
             raise _too_large()

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import phonenumbers
 from pydantic import AfterValidator, ConfigDict, ValidationInfo, field_validator
 
 from roost.resources.account.rules import country_problem
@@ -55,6 +54,9 @@ class VerifyCode(Body):
 
 def _parse(text: str, country: str) -> str | None:
     """The number as in E.164; None when no number of the country can be such."""
+    # Seldom needed, and slow to load.
+    import phonenumbers
+
     try:
         number = phonenumbers.parse(text, country)
     except phonenumbers.NumberParseException:

@@ -21,7 +21,6 @@ from multipart import (
     PushMultipartParser,
     parse_options_header,
 )
-from PIL import Image
 
 from roost.core.planes import Engines
 from roost.errors import ApiError, Problem, invalid, not_found
@@ -166,6 +165,9 @@ def check_file(file: FormFile) -> None:
 
 def _image(kind: str) -> Callable[[bytes], bool]:
     def check(content: bytes) -> bool:
+        # Seldom needed, and slow to load.
+        from PIL import Image
+
         try:
             with Image.open(io.BytesIO(content), formats=(kind,)) as image:
                 image.verify()
