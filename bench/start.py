@@ -26,9 +26,9 @@ async def measure() -> AsyncIterator[Result]:
     """With its own PostgreSQL, on all cores: cold in an empty folder, then warm in the same."""
     cold, warm = zip(*(_start_twice() for _ in range(_ROUNDS)), strict=True)
     memory = max(start.megabytes for start in (*cold, *warm))
-    yield _result("cold start", cold, 3)
-    yield _result("warm start", warm, 1.5)
-    yield Result("memory when idle", memory, "MB", 120, note="the largest of all starts")
+    yield _result("cold start", cold, 1.5)
+    yield _result("warm start", warm, 1.2)
+    yield Result("memory when idle", memory, "MB", 110, note="the largest of all starts")
 
 
 def _result(name: str, starts: Sequence[_Start], target: float) -> Result:

@@ -45,7 +45,9 @@ ENGINES = (
 )
 BROWSER = Suite("browser", ["roost.console", "roost.oauth"], "browser")
 """All pages in Chromium."""
-SERVERS = Suite("e2e", ["roost.app", "roost.jobs", *(e.packages[0] for e in ENGINES)], "e2e")
+SERVERS = Suite(
+    "e2e", ["roost.cli", "roost.app", "roost.jobs", *(e.packages[0] for e in ENGINES)], "e2e"
+)
 POSTGRES = Suite("postgresql", ["roost.store", "roost.jobs"], "")
 """The oldest PostgreSQL: the store, jobs, and one flow of each group with tables."""
 S3_TESTS = Suite("s3-tests", ["roost.engines.seaweedfs", "roost.engines.gateway"], "")

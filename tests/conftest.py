@@ -15,7 +15,7 @@ from roost.settings import Settings
 from roost.store import Store
 from tests.cli.process import Server
 from tests.golden.flaky import flaky_tests
-from tests.support import database, transactions
+from tests.support import database, former, transactions
 
 _E2E = Path(__file__).parent / "e2e"
 _ENGINES = ("browser", "mariadb", "powerdns", "qemu", "seaweedfs")
@@ -28,6 +28,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         database.open_run()
         config.add_cleanup(database.close_run)
+
+
+def pytest_report_header() -> str:
+    return f"upgrades are tried from {former.described()}"
 
 
 @pytest.hookimpl(wrapper=True)

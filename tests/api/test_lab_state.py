@@ -156,7 +156,7 @@ async def test_what_was_made_in_a_time_that_is_skipped_is_made_now(lab: Lab) -> 
 async def test_reset_under_load(tmp_path: Path, database_url: str) -> None:
     """Whatever requests and jobs are at, nothing of before is left afterwards."""
     async with running_lab(tmp_path, database_url, simulated_latency=0.05) as lab:
-        for _ in range(5):
+        for _ in range(2):
             creating = [asyncio.create_task(lab.create()) for _ in range(12)]
             store = lab.running.roost.store
             begun = partial(store.fetchval, "select exists (select from compute_instance)")
@@ -173,7 +173,7 @@ async def test_reset_under_load(tmp_path: Path, database_url: str) -> None:
 
 
 async def test_resets_in_quick_succession(lab: Lab) -> None:
-    for _ in range(40):
+    for _ in range(10):
         await lab.post("/reset")
     await lab.settled(await lab.create())
 
@@ -265,7 +265,7 @@ async def test_a_state_moves_to_another_database(
 
 
 async def test_jobs_go_on_after_a_load(tmp_path: Path, database_url: str) -> None:
-    async with running_lab(tmp_path, database_url, simulated_latency=0.5) as lab:
+    async with running_lab(tmp_path, database_url, simulated_latency=0.25) as lab:
         created = await lab.create()
         state = await lab.save()
         await lab.settled(created)

@@ -1,6 +1,7 @@
 """Anything that users, guests and the data plane may do with volumes, in any order and at once.
 
-ROOST_MACHINE_SECONDS=600 lets it run for ten minutes instead of for a few examples.
+`make test` has two examples, `make test-real` eight; ROOST_MACHINE_SECONDS=600 lets it run for ten
+minutes.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ from tests.support.server import RunningRoost, running_roost, simulated
 from tests.support.volume_actors import ACTIONS, FAULTS, Actors, Deed
 
 SECONDS = float(os.environ.get("ROOST_MACHINE_SECONDS", "0"))
-EXAMPLES, STEPS = 4, 30
+STEPS = 30
 UNPLANNED = ("request_failed", "job_abandoned", "job_on_failed_failed")
 """What must not be logged."""
 
@@ -118,7 +119,9 @@ async def own(
 
 @pytest.mark.timeout(SECONDS + 300)
 @pytest.mark.spec("A volume status", "A volumes attach", "A volumes detach")
-async def test_volumes_and_instances(own: RunningRoost) -> None:
+@pytest.mark.parametrize("examples", [2, pytest.param(8, marks=pytest.mark.e2e)])
+async def test_volumes_and_instances(own: RunningRoost, examples: int) -> None:
+    options = settings(SETTINGS, max_examples=examples)
     async with aiohttp.ClientSession() as session:
         async with session.get(f"{own.url}/v4/openapi.json") as response:
             contract = Contract(await response.json())
@@ -128,16 +131,15 @@ async def test_volumes_and_instances(own: RunningRoost) -> None:
         while runs == 0 or time.monotonic() < until:
             with capture_logs() as logs:  # Planned failures would be printed with all locals.
                 try:
-                    await asyncio.to_thread(run_state_machine_as_test, Volumes, settings=SETTINGS)
+                    await asyncio.to_thread(run_state_machine_as_test, Volumes, settings=options)
                 finally:
                     unplanned = [entry for entry in logs if entry["event"] in UNPLANNED]
                     assert not unplanned, [repr(entry.get("exc_info")) for entry in unplanned]
             runs += 1
-    print(f"{runs * EXAMPLES} examples, {Actors.tally}")  # noqa: T201
+    print(f"{runs * examples} examples, {Actors.tally}")  # noqa: T201
 
 
 SETTINGS = settings(
-    max_examples=EXAMPLES,
     stateful_step_count=STEPS,
     deadline=None,
     database=None,

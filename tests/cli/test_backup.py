@@ -188,6 +188,7 @@ def statuses(server: Server) -> set[str]:
     return {row["status"] for row in get(server, "/compute/instances")["data"]}
 
 
+@pytest.mark.e2e
 def test_a_backup_while_others_write(states: tuple[Path, Path], tmp_path: Path) -> None:
     """It is one moment: all that was there before, and no thing without its other half."""
     (state, restored), backup = states, tmp_path / "cloud.backup"
@@ -278,6 +279,7 @@ def test_a_newer_database_is_not_saved(states: tuple[Path, Path], tmp_path: Path
     server.end()
 
 
+@pytest.mark.e2e
 def test_what_lies_elsewhere(
     states: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,6 +302,7 @@ def test_what_lies_elsewhere(
     assert not (restored / "secret.key").exists()
 
 
+@pytest.mark.e2e
 def test_a_restore_that_is_killed(
     server: Server, states: tuple[Path, Path], tmp_path: Path
 ) -> None:

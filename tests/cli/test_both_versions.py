@@ -153,6 +153,7 @@ async def fetch(url: str, query: str) -> Json:
         await connection.close()
 
 
+@pytest.mark.e2e
 async def test_nothing_is_refused_meanwhile(former: Path, empty_url: str, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     with server(first, former) as old, ExitStack() as newer:

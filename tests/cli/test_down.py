@@ -84,6 +84,7 @@ def test_down_stops_everything_and_the_next_start_boots_again(state: Path) -> No
     server.end()
 
 
+@pytest.mark.e2e
 def test_down_after_a_crash(state: Path) -> None:
     """The server was killed: its database and its guests go on without it."""
     server = Server.start(state)
@@ -104,6 +105,7 @@ def test_down_after_a_crash(state: Path) -> None:
     server.end()
 
 
+@pytest.mark.e2e
 def test_what_a_guest_did_before_down_is_found(state: Path) -> None:
     """A guest that died while nobody served is none that `down` stopped; the repair boots it."""
     server = Server.start(state)
@@ -127,6 +129,7 @@ def test_what_a_guest_did_before_down_is_found(state: Path) -> None:
     server.end()
 
 
+@pytest.mark.e2e
 def test_planned_stops_are_no_crashes(state: Path) -> None:
     server = Server.start(state)
     compute_id = server.instance()
@@ -141,6 +144,7 @@ def test_planned_stops_are_no_crashes(state: Path) -> None:
     server.end()
 
 
+@pytest.mark.e2e
 async def test_a_region_whose_instances_are_on_another_engine(state: Path) -> None:
     """No command takes it up with an engine that does not have them."""
     server = await asyncio.to_thread(Server.start, state)
@@ -175,6 +179,7 @@ def test_a_server_that_is_refused_does_not_decide_for_others(state: Path, tmp_pa
     assert (served.engines, served.catalog) == ("simulated", None)
 
 
+@pytest.mark.e2e
 def test_down_knows_the_catalogue_that_was_served(state: Path, tmp_path: Path) -> None:
     """Its regions are the ones whose guests are stopped."""
     catalog = tmp_path / "worldwide.toml"
@@ -186,6 +191,7 @@ def test_down_knows_the_catalogue_that_was_served(state: Path, tmp_path: Path) -
     assert set(lines[1:]) == {f"region {region}: all guests are off" for region in regions}
 
 
+@pytest.mark.e2e
 def test_guests_are_ended_where_the_database_does_not_answer(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

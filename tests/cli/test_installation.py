@@ -105,6 +105,7 @@ def test_units(name: str, installed: Path, away: Path) -> None:
         assert (verified.returncode, verified.stderr) == (0, "")
 
 
+@pytest.mark.e2e
 def test_units_run_under_systemd(installed: Path, away: Path) -> None:
     """One after the other: each serves, is started again after a crash, and stops when told."""
     folder = away / "machine"

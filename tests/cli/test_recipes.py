@@ -122,6 +122,7 @@ def job(tmp_path: Path) -> Iterator[Job]:
     ran("down", "--state", job["env"]["ROOST_STATE"])
 
 
+@pytest.mark.e2e
 def test_the_steps_of_the_job(job: Job, tmp_path: Path) -> None:
     kept = tmp_path / "kept.env"
     kept.touch()

@@ -113,6 +113,7 @@ def without_new(before: list[Json], after: list[Json]) -> list[Json]:
     return [{name: new[name] for name in old if name in new} for old, new in pairs]
 
 
+@pytest.mark.e2e
 def test_the_steps_on_one_machine_and_back(machine: Machine) -> None:
     server = machine.server
     assert server is not None

@@ -67,6 +67,8 @@ class Trial:
     faults: Mapping[Boundary, type[Crash] | type[Fatal]] = field(hash=False)
     error: str | None = None
     """How the job fails by them; None when it goes on as if nothing had struck it."""
+    is_repeated: bool = False
+    """Whether a longer trial has the same crash: this one tells at which step it fails."""
 
     def __str__(self) -> str:
         return self.title
@@ -132,7 +134,9 @@ def _crashes(kind: AnyKind, steps: Sequence[AnyStep]) -> Iterable[Trial]:
         for point in _POINTS if number else (Point.BEFORE_COMMIT,):
             title = f"crash {point.name.lower()} {step.name}"
             boundary = Boundary(kind.name, step.name, point)
-            yield Trial(title, {boundary: Crash}, _lost(kind, step))
+            lost = _lost(kind, step)
+            repeated = point is Point.BEFORE_COMMIT and lost is None
+            yield Trial(title, {boundary: Crash}, lost, is_repeated=repeated)
 
 
 def _lost(kind: AnyKind, step: AnyStep) -> str | None:
@@ -172,7 +176,8 @@ def _crashes_while_undoing(kind: AnyKind, steps: Sequence[AnyStep]) -> Iterable[
         for point in _POINTS if step.undo else ():
             crash = Boundary(kind.name, step.name, point, undo=True)
             title = f"crash {point.name.lower()} undo of {step.name}"
-            yield Trial(title, {last: Fatal, crash: Crash}, REASON)
+            repeated = point is Point.BEFORE_COMMIT
+            yield Trial(title, {last: Fatal, crash: Crash}, REASON, is_repeated=repeated)
 
 
 async def work_until(environment: Environment, holds: Callable[[], Awaitable[bool]]) -> None:

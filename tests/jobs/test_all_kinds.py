@@ -157,7 +157,13 @@ async def environment(
     await Stage(roost).clear()
 
 
-@pytest.mark.parametrize(("scenario", "trial"), pairs(SCENARIOS), ids=str)
+TRIALS = [
+    pytest.param(scenario, trial, marks=[pytest.mark.e2e] if trial.is_repeated else [])
+    for scenario, trial in pairs(SCENARIOS)
+]
+
+
+@pytest.mark.parametrize(("scenario", "trial"), TRIALS, ids=str)
 async def test_jobs(environment: Environment, scenario: Scenario, trial: Trial) -> None:
     await trial.run(environment, scenario)
 

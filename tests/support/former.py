@@ -51,9 +51,20 @@ def has_older_tables(program: Path) -> bool:
     return newest[:4] < migrate.head()
 
 
+def described() -> str:
+    """What upgrades are tried from, for who reads the output of a run."""
+    if not has_history():
+        return "nothing, as the checkout has no history"
+    former = _former()
+    if former.startswith("v"):
+        return former
+    return f"{former[:8]}^, the last commit with other tables, as no tag v… is before this commit"
+
+
 def _former() -> str:
-    """The newest version that was tagged; else the last commit before the newest revision."""
-    tagged = _git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD")
+    """The newest version that was tagged before this commit; else the last commit before the newest
+    revision. A commit that is tagged itself has to upgrade the version before."""
+    tagged = _git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD^")
     if tagged.returncode == 0:
         return tagged.stdout.decode().strip()
     changed = _read("log", "--first-parent", "--format=%H", "-1", "HEAD", "--", VERSIONS)

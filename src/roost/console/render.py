@@ -3,12 +3,11 @@
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import cast
+from functools import cache, partial
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode
 
 import segno
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -19,6 +18,9 @@ from roost.console.navigation import NAVIGATION
 from roost.console.operations import PREFIX, short_of, title_of, url_of
 from roost.console.visit import Action, Visit
 from roost.console.words import prose, words
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
 
@@ -46,15 +48,19 @@ def policy(request: Request) -> str:
 
 def show(visit: Visit, template: str, code: int = 200, **values: object) -> Response:
     """`visit` and what the page has read are known to the template by their names."""
-    html = _templates.get_template(template).render(
-        visit=visit,
-        csrf=visit.visitor.csrf,
-        username=visit.visitor.session.username if visit.visitor.session else "",
-        navigation=NAVIGATION,
-        here=visit.request.url.path,
-        done=_done(visit),
-        listed_of=partial(listed, visit),
-        **{**visit.answers, "title": title(visit), **values},
+    html = (
+        _templates()
+        .get_template(template)
+        .render(
+            visit=visit,
+            csrf=visit.visitor.csrf,
+            username=visit.visitor.session.username if visit.visitor.session else "",
+            navigation=NAVIGATION,
+            here=visit.request.url.path,
+            done=_done(visit),
+            listed_of=partial(listed, visit),
+            **{**visit.answers, "title": title(visit), **values},
+        )
     )
     headers = {**SAFETY, "Content-Security-Policy": policy(visit.request)}
     return HTMLResponse(html, code, headers=headers)
@@ -142,35 +148,41 @@ def _tfa_picture(secret: str, username: str) -> str:
     )
 
 
-_templates = Environment(
-    loader=PackageLoader("roost.console"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-_templates.filters.update(
-    bytes=_bytes,
-    cell=_cell,
-    decoded=_decoded,
-    dollars=_dollars,
-    prose=prose,
-    quoted=lambda text: quote(text, safe=""),
-    size=_size,
-    words=words,
-)
-_templates.globals.update(
-    cast(
-        "Mapping[str, object]",
-        {
-            "PREFIX": PREFIX,
-            "action": _action,
-            "rows_in": rows_in,
-            "url_of": url_of,
-            "short_of": short_of,
-            "tfa_picture": _tfa_picture,
-            "title_of": title_of,
-            "with_query": _with_query,
-        },
+@cache
+def _templates() -> "Environment":
+    # Slow to load: no start waits for it.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    templates = Environment(
+        loader=PackageLoader("roost.console"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-)
+    templates.filters.update(
+        bytes=_bytes,
+        cell=_cell,
+        decoded=_decoded,
+        dollars=_dollars,
+        prose=prose,
+        quoted=lambda text: quote(text, safe=""),
+        size=_size,
+        words=words,
+    )
+    templates.globals.update(
+        cast(
+            "Mapping[str, object]",
+            {
+                "PREFIX": PREFIX,
+                "action": _action,
+                "rows_in": rows_in,
+                "url_of": url_of,
+                "short_of": short_of,
+                "tfa_picture": _tfa_picture,
+                "title_of": title_of,
+                "with_query": _with_query,
+            },
+        )
+    )
+    return templates

@@ -27,7 +27,7 @@ _QUICK = {
 class RoostServer:
     """`with RoostServer() as cloud:` is a Roost of one's own on a free port of 127.0.0.1.
 
-    It takes some seconds to start. Use it for many tests, with `reset` between them.
+    It takes a second or two to start. Use it for many tests, with `reset` between them.
     """
 
     def __init__(
