@@ -43,7 +43,7 @@ class EngineCalls:
         )
 
     def measured(self, binding: Binding[E]) -> Binding[E]:
-        """The same binding; whoever calls its engine is measured."""
+        """A binding whose engine's calls are measured."""
         place = (binding.plane, binding.engine.name)
         engine = cast(E, _Measured(binding.engine, self, place))
         return Binding(binding.plane, binding.place, engine, binding.real, binding.why)

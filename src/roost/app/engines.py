@@ -119,7 +119,7 @@ def _find(plane: str, wish: str, region: RegionEntry) -> Provider[Engine]:
 
 
 def _providers(wish: str) -> Iterator[Provider[Engine]]:
-    """Of a data plane the first real one is what the catalogue calls `local`.
+    """The providers that a wish names; the first real one of a plane is `local` in catalogues.
 
     Engines are imported when somebody wants them: all of them take 100 ms and 8 MB.
     """

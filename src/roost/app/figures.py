@@ -71,7 +71,7 @@ class Figures:
             self._dropped.labels(region, reason).set(count)
 
     def show_restarts(self, restarts: int) -> None:
-        """Of the name server, by this process."""
+        """Show how often this process has restarted the name server."""
         self._restarts.inc(restarts - self._restarted)
         self._restarted = restarts
 

@@ -46,7 +46,7 @@ async def check_all(roost: Roost, repair: bool, say: Callable[[str], None]) -> O
 
 
 async def check_state(settings: Settings, repair: bool, say: Callable[[str], None]) -> Outcome:
-    """The same of a state, whether its server runs or not; nothing goes on running."""
+    """Check a state, whether its server runs or not; nothing goes on running."""
     async with dns_as_before(settings.state), open_roost(settings, beside=True) as roost:
         return await check_all(roost, repair, say)
 

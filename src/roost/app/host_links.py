@@ -72,7 +72,7 @@ async def _take(roost: Roost, parcel: Parcel, content: Content) -> None:
 
 
 async def _is_expected(roost: Roost, parcel: Parcel) -> bool:
-    """Of an instance on its way here, or a volume that one here is to have."""
+    """Whether a parcel is of an instance on its way here, or a volume that one here is to have."""
     host = roost.settings.host
     if await is_expected(roost.store, parcel.compute_id, host):
         return True

@@ -13,7 +13,7 @@ def escape(text: str) -> str:
 
 
 def line(text: str) -> str:
-    """The same on one line."""
+    """A text on one line, escaped."""
     return " ".join(escape(text).split())
 
 

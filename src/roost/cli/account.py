@@ -115,7 +115,7 @@ def resume(state: Path | None, account: int) -> None:
 
 
 def _check(model: type[Body], values: Mapping[str, str]) -> None:
-    """The same rules as over HTTP."""
+    """Check values by the rules that hold over HTTP."""
     try:
         model.model_validate(values)
     except ValidationError as error:

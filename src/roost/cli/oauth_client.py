@@ -41,7 +41,7 @@ def disable(state: Path | None, client_id: str) -> None:
 @state_option
 @click.argument("client_id", metavar="ID")
 def suspend(state: Path | None, client_id: str) -> None:
-    """The same, shown to its owner as suspended: for a breach of the rules."""
+    """Disable a client for a breach of the rules: its owner sees it as suspended."""
     _set(state, client_id, "suspended")
 
 

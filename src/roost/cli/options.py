@@ -104,7 +104,7 @@ def show_rows(
 
 
 def show_found(rows: Sequence[Shown], limit: int, columns: Sequence[str], as_json: bool) -> None:
-    """The same of rows that have names for their parts already."""
+    """Show rows that have names for their parts already."""
     show_all(rows[:limit], columns, as_json)
     if len(rows) > limit:
         click.echo(f"There are more than {limit}: raise --limit, or ask for less.", err=True)
@@ -127,7 +127,8 @@ def read_settings(**options: object) -> Settings:
 
 
 def read_served_settings(**options: object) -> Settings:
-    """The same for a command beside the server: by default as the state was served last."""
+    """Read the settings for a command beside the server: by default as the state was served
+    last."""
     settings = read_settings(**options)
     served = last_served(settings.state)
     if served is None and settings.host != MAIN_HOST:

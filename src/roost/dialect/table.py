@@ -147,7 +147,7 @@ class Dialect:
 
     @cached_property
     def vendors_exchanged(self) -> tuple[tuple[str, str], ...]:
-        """The same of paths that name a public image or kernel, in our words otherwise."""
+        """What paths begin with that name a public image or kernel, in our words otherwise."""
         ours, theirs = (f"{name}/" for name in self.vendor)
         return tuple(
             (path + old, path + new)

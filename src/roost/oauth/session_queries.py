@@ -17,7 +17,8 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Of a user whose password was right; `tfa_passed` also the second factor, if there is one."""
+    """The session of a user whose password was right; `tfa_passed`: so was the second factor, if
+    there is one."""
 
     user_id: int
     username: str

@@ -59,7 +59,7 @@ class Visitor:
         return self.holds(form.get("csrf") or "")
 
     def holds(self, csrf: str) -> bool:
-        """The same of what a form says as `csrf`."""
+        """Whether what a form says as `csrf` is the session's."""
         held = compare_digest(csrf.encode(), self.csrf.encode())
         return held and not self._from_elsewhere()
 

@@ -42,7 +42,8 @@ class Wanted:
         return self._any or tag in self._tags
 
     def is_like(self, tag: str) -> bool:
-        """The same where a tag may be marked as weak, as proxies mark what they compress."""
+        """Whether a tag is the version's, where it may be marked as weak, as proxies mark what they
+        compress."""
         return self._any or any(each.removeprefix("W/") == tag for each in self._tags)
 
 

@@ -50,7 +50,7 @@ class Writer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Of a file that is given up nobody minds what it ends with."""
+        """Close the file; nobody minds what one ends with that is given up."""
         with suppress(ValueError, OSError):
             self._zip.close()
 

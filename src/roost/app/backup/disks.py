@@ -40,7 +40,7 @@ def _list(writer: Writer, path: str, contents: Contents) -> None:
 
 
 def read_contents(reader: Reader) -> Mapping[PurePosixPath, Contents]:
-    """Of the files that a backup lists, by their path in it."""
+    """Read what the files have that a backup lists, by their path in it."""
     return {
         PurePosixPath(name.removesuffix(LIST_SUFFIX)): Contents.model_validate_json(
             reader.read(name)

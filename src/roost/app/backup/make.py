@@ -224,7 +224,8 @@ def _write_small(writer: Writer, settings: Settings) -> None:
 
 
 async def _attachment_keys(settings: Settings, db: Connection) -> AsyncIterator[str]:
-    """Of the rows of the moment; none where the files are in a bucket, or another host's."""
+    """The keys of attachments, by the rows of the moment; none where the files are in a bucket, or
+    another host's."""
     if settings.attachments_bucket is not None or settings.host != MAIN_HOST:
         return
     after, last = 0, await support.last_attachment(db)

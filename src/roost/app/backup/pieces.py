@@ -142,7 +142,7 @@ class Pieces:
 
 
 def digests(contents: Iterable[Contents]) -> set[str]:
-    """Of all pieces of these files."""
+    """The digests of all pieces of these files."""
     return set(_all(contents))
 
 
@@ -151,7 +151,7 @@ def _all(contents: Iterable[Contents]) -> Iterator[str]:
 
 
 def _numbers(descriptor: int, size: int) -> Iterator[int]:
-    """Of pieces that are not wholly in holes of the file."""
+    """The numbers of pieces that are not wholly in holes of the file."""
     last, position = -1, 0
     while position < size:
         try:

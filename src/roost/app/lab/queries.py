@@ -134,7 +134,7 @@ async def drop_sessions(db: Queries) -> None:
 
 
 async def set_defaults(db: Queries, table: Table, columns: Iterable[str]) -> None:
-    """Of all rows."""
+    """Set the columns of all rows to their defaults."""
     values = ", ".join(f'"{column}" = default' for column in columns)
     await db.execute(f'update "{table.name}" set {values}')  # noqa: S608  (names of the schema)
 

@@ -56,7 +56,7 @@ class Scrape:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Of the API, in a second, since the look before."""
+    """Requests of the API in a second, since the look before."""
 
     answered: float
     refused: float
