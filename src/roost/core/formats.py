@@ -1,14 +1,11 @@
-"""What records are described with: forms of texts, fields that many have, filters, examples."""
+"""What records are described with: forms of texts, fields that many have, filters."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
-from pydantic import ConfigDict, Field, with_config
-from pydantic.config import JsonDict
+from pydantic import Field
 
 T = TypeVar("T")
-Row = TypeVar("Row", bound=type)
 
 TIMESTAMP_PATTERN = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}$"
 
@@ -46,8 +43,3 @@ TagLabels = Annotated[
 ]
 GROUP_TEXT = "A group of your own choice. Deprecated: use tags."
 Grouping = Annotated[str, Field(description=GROUP_TEXT, json_schema_extra={"deprecated": True})]
-
-
-def example(row: JsonDict) -> Callable[[Row], Row]:
-    """What the OpenAPI document shows as such a record."""
-    return with_config(ConfigDict(json_schema_extra={"examples": [row]}))
