@@ -13,9 +13,9 @@ import pymysql
 import pytest
 
 from roost.clock import Clock
+from roost.engines.databases.addresses import Addresses
 from roost.engines.mariadb.databases import MariadbDatabases
 from roost.engines.mariadb.folder import Folder
-from roost.engines.mariadb.host import Addresses
 from roost.engines.mariadb.prerequisites import check, server_version
 from roost.engines.mariadb.server import Server
 from roost.engines.simulated.databases import SimulatedDatabases

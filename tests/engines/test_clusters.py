@@ -14,9 +14,9 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
+from roost.engines.databases.programs import run
 from roost.engines.mariadb.cluster import Cluster
 from roost.engines.mariadb.folder import Folder
-from roost.engines.mariadb.programs import run
 from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import Access, DatabaseSpec, Hosts
 from tests.engines.conftest import ids

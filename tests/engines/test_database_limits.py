@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from roost.core.engine import EngineError
+from roost.engines.databases.limits import Limits
 from roost.engines.mariadb.folder import Folder
-from roost.engines.mariadb.limits import Limits
 from roost.engines.mariadb.server import Server
 from tests.engines.conftest import ids
 from tests.engines.database_harness import open_mariadb, spec_of

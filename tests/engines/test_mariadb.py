@@ -12,10 +12,10 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
+from roost.engines.databases.addresses import Addresses
+from roost.engines.databases.firewall import Firewall
 from roost.engines.mariadb.databases import MariadbDatabases
-from roost.engines.mariadb.firewall import Firewall
 from roost.engines.mariadb.folder import Folder
-from roost.engines.mariadb.host import Addresses
 from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import Access, DatabaseShape, DatabaseSpec
 from roost.resources.databases.rules import is_full

@@ -13,7 +13,7 @@ from roost.core.catalog.entries import EngineKind, RegionEntry
 from roost.core.engine import EngineError
 from roost.core.planes import Engines
 from roost.engines.mariadb import providers as mariadb
-from roost.engines.mariadb.limits import Limits
+from roost.engines.databases.limits import Limits
 from roost.engines.qemu import providers
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.object_storage.engine import OBJECT_PLANE

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from roost.core.engine import EngineError
 from roost.endings import NOTHING_SAID, Ending, last_words
-from roost.engines.mariadb import programs as mariadb
+from roost.engines.databases import programs as mariadb
 from roost.engines.messages.command import CommandSender
 from roost.engines.qemu.host import parcels
 from roost.engines.qemu.host import programs as qemu

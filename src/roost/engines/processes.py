@@ -83,10 +83,13 @@ class Process:
 
 
 async def end_process(
-    search: Callable[[], Awaitable[Process | None]], stop_seconds: float, kill_seconds: float
+    search: Callable[[], Awaitable[Process | None]],
+    stop_seconds: float,
+    kill_seconds: float,
+    asking: signal.Signals = signal.SIGTERM,
 ) -> bool:
     """Ask what `search` finds to end, and kill it when it does not; whether nothing is left."""
-    for number, seconds in ((signal.SIGTERM, stop_seconds), (signal.SIGKILL, kill_seconds)):
+    for number, seconds in ((asking, stop_seconds), (signal.SIGKILL, kill_seconds)):
         process = await search()
         if process is None:
             return True

@@ -1,16 +1,15 @@
 """Copies of a database's data: one stream of MariaDB's own tool, compressed."""
 
-import os
-import shutil
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from pydantic import SecretStr
 
 from roost.core.engine import EngineError
+from roost.engines.databases.backups import empty, make_durable, replace
+from roost.engines.databases.folder import INSIDE
+from roost.engines.databases.programs import NOTHING, Command, pipe, run
 from roost.engines.mariadb.encryption import plugin_folder, within
-from roost.engines.mariadb.folder import INSIDE, Folder
-from roost.engines.mariadb.programs import NOTHING, Command, pipe, run
+from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.server import USER, Server
 from roost.engines.mariadb.template import give
 from roost.threads import DISK
@@ -44,19 +43,19 @@ async def clone(folder: Folder, server: Server, target: Folder, key: SecretStr |
 
     The target has no server. `key`: of encrypted data.
     """
-    await DISK.finish(_empty, target.new_data)
+    await DISK.finish(empty, target.new_data)
     writing = ("mbstream", "-x", "-C", target.new_data)
     await pipe(_CLONING, await _copying(folder, server), writing, target.words)
     await _prepare(_CLONING, target, key)
     position = await DISK.run(position_of, target.new_data)
     await DISK.finish(give, target.new_data)
-    await DISK.finish(_replace, target)
+    await DISK.finish(replace, target)
     return position
 
 
 async def _copying(folder: Folder, server: Server) -> Command:
     """What writes a stream of the data that are served."""
-    await DISK.finish(_empty, folder.path / "scratch")
+    await DISK.finish(empty, folder.path / "scratch")
     return (
         *server.within(),
         *(_TOOL, "--no-defaults", "--backup", "--stream=mbstream", "--user=root"),
@@ -71,17 +70,12 @@ def position_of(data: Path) -> str:
     return fields[2] if len(fields) > 2 else ""
 
 
-def _replace(folder: Folder) -> None:
-    _remove(folder.data)
-    folder.new_data.rename(folder.data)
-
-
 async def unpack(folder: Folder, packed: Path, key: SecretStr | None, manner: Command = ()) -> None:
     """Put the data of a backup beside those that are served, ready to be served. `key`: of
     encrypted data; `manner`: what begins all commands."""
     if not await DISK.run(packed.exists):
         raise EngineError("The backup is gone from the host")
-    await DISK.finish(_empty, folder.new_data)
+    await DISK.finish(empty, folder.new_data)
     unpacking = (*manner, "zstd", "--quiet", "--decompress", "--stdout", packed)
     writing = (*manner, "mbstream", "-x", "-C", folder.new_data)
     await pipe(_RESTORING, unpacking, writing, folder.words)
@@ -100,63 +94,3 @@ async def _prepare(doing: str, folder: Folder, key: SecretStr | None, manner: Co
         ]
     command = (*manner, _TOOL, *settings, "--prepare", f"--target-dir={target}")
     await run(doing, within(folder, USER, key, command), feed=key or NOTHING)
-
-
-async def swap(
-    folder: Folder, serve: Callable[[], Awaitable[object]], stop: Callable[[], Awaitable[None]]
-) -> None:
-    """Let what was unpacked be served; the former data are, when it is of no use.
-
-    No server runs. A kill leaves the former data, or those in their place.
-    """
-    folder.data.rename(folder.former_data)
-    folder.new_data.rename(folder.data)
-    try:
-        await serve()
-    except EngineError:
-        await stop()
-        await DISK.finish(_put_back, folder)
-        await serve()
-        raise
-    await DISK.finish(_remove, folder.former_data)
-
-
-async def settle(folder: Folder) -> None:
-    """End what was begun by somebody who was killed."""
-    if folder.former_data.is_dir() and not folder.data.is_dir():
-        folder.former_data.rename(folder.data)
-    await DISK.finish(_remove, folder.new_data)
-    await DISK.finish(_remove, folder.former_data)
-
-
-def _put_back(folder: Folder) -> None:
-    folder.data.rename(folder.new_data)
-    folder.former_data.rename(folder.data)
-    _remove(folder.new_data)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-
-
-def discard(folder: Folder, backup_id: int) -> None:
-    whole = folder.backup(backup_id)
-    whole.with_name(f"{whole.name}.part").unlink(missing_ok=True)
-    whole.unlink(missing_ok=True)
-
-
-def _empty(path: Path) -> None:
-    shutil.rmtree(path, ignore_errors=True)
-    path.mkdir(mode=0o700)
-
-
-def make_durable(partial: Path, whole: Path) -> None:
-    """From now on also after a loss of power."""
-    for path in (partial, partial.parent):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    partial.replace(whole)

@@ -14,13 +14,16 @@ from contextlib import suppress
 import structlog
 
 from roost.core.engine import EngineError
+from roost.engines.databases.backups import settle, swap
+from roost.engines.databases.folder import NUMBERS
+from roost.engines.databases.host import port_of
+from roost.engines.databases.roles import Roles
 from roost.engines.mariadb import backups, events, forks, replication
 from roost.engines.mariadb.config import is_semi_synchronous
-from roost.engines.mariadb.folder import NUMBERS, Folder
-from roost.engines.mariadb.host import Host, port_of
+from roost.engines.mariadb.folder import Folder
+from roost.engines.mariadb.host import Host
 from roost.engines.mariadb.logs import Logs, Way, save, unkept
 from roost.engines.mariadb.nodes import Nodes
-from roost.engines.mariadb.roles import Roles
 from roost.engines.mariadb.server import Server, owner
 from roost.engines.mariadb.system_tables import load_time_zones
 from roost.engines.mariadb.users import limit_writes, statements
@@ -85,7 +88,7 @@ class Cluster:
         """The primary does, and if it cannot, another one in its place. False when none of these
         was ready in time, and the primary was started again in spite of what it is for."""
         for node in self._folder.nodes():
-            await backups.settle(node)
+            await settle(node)
         await self.allow(spec.id, spec.allow_list)
         in_time = await Server(self.primary).answers() or await self._replace_primary(spec)
         await self._nodes.lead(spec)
@@ -150,7 +153,7 @@ class Cluster:
     async def back_up(self, backup_id: int, *, replica: bool) -> None:
         node = self.primary
         if replica:
-            await self.copy_events()
+            await self.prepare_replicas()
             node = next(iter(self._nodes.running_replicas()), node)
         await save(self._folder, self.primary, node, backup_id)
 
@@ -158,7 +161,7 @@ class Cluster:
         if Server(self.primary).process() is not None:
             await Logs(self._folder).keep(self.primary)
 
-    async def copy_events(self) -> None:
+    async def prepare_replicas(self) -> None:
         """Replicas know from now on which events the primary has enabled."""
         if Server(self.primary).process() is not None:
             for node in self._nodes.running_replicas():
@@ -167,7 +170,7 @@ class Cluster:
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         """The primary is restored; replicas are copied from it."""
         roles, node = self._roles.read(), self.primary
-        await backups.settle(node)
+        await settle(node)
         await backups.unpack(node, self._folder.backup(backup_id), self._nodes.key)
         with unkept():
             await self.archive()
@@ -179,7 +182,7 @@ class Cluster:
             await replication.forget_history(Server(node))
             await self.serve(spec)
 
-        await backups.swap(node, serve, self.stop)
+        await swap(node, serve, self.stop)
         await DISK.finish(Logs(self._folder).begin_era, backup_id)
         await self.rebuild(spec)
 

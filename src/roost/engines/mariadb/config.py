@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from roost.engines.databases.folder import INSIDE
 from roost.engines.mariadb.encryption import SETTINGS
-from roost.engines.mariadb.folder import INSIDE
 from roost.resources.databases.engine import DatabaseSpec, temporary_room
 
 _LEAST_POOL, _LEAST_LOG, _MOST_LOG = 64, 16, 256

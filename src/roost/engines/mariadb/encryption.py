@@ -10,8 +10,10 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from roost.core.engine import EngineError
-from roost.engines.mariadb.folder import INSIDE, Folder
-from roost.engines.mariadb.programs import Command, run
+from roost.engines.databases.folder import INSIDE
+from roost.engines.databases.mounts import within as mounts_within
+from roost.engines.databases.programs import Command, run
+from roost.engines.mariadb.folder import Folder
 from roost.secrets import Box
 
 _BYTES = 32
@@ -37,15 +39,12 @@ SETTINGS: dict[str, object] = {
 }
 """Settings of a server. Other storage engines would write what they hold in the clear."""
 
-_BIND = 'mount --bind "$0" "$1" && cd "$1"'
 _UNLOCK = (
     'mount -t ramfs -o mode=0711 keys "$1/keys" && cat > "$1/keys/key"'
     ' && chown "$2" "$1/keys/key" && chmod 0400 "$1/keys/key"'
 )
 _NO_REMAINS = "export GLIBC_TUNABLES=glibc.malloc.perturb=165"
 """Memory is filled as it is taken: Aria writes the unused rest of an index page as it was."""
-_GO_ON = 'shift 2 && exec "$@" < /dev/null'
-"""What the input was stays in no descriptor of the program."""
 
 
 class Keys:
@@ -95,8 +94,7 @@ def within(
 ) -> Command:
     """The command where the folder is at a place that all can reach, and the key in memory beside
     its data; the key is to be the command's input. `mounts`: shell, what else is mounted there."""
-    if key is not None:
-        Path(folder.path, "keys").mkdir(mode=0o700, exist_ok=True)
-    script = " && ".join((_BIND, *([] if key is None else [_UNLOCK, _NO_REMAINS]), *mounts, _GO_ON))
-    unshare = ("unshare", "--mount", "--propagation", "private", "--")
-    return (*unshare, "sh", "-c", script, folder.path, INSIDE, user, *command)
+    if key is None:
+        return mounts_within(folder, user, command, *mounts)
+    Path(folder.path, "keys").mkdir(mode=0o700, exist_ok=True)
+    return mounts_within(folder, user, command, _UNLOCK, _NO_REMAINS, *mounts)

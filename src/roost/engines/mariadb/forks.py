@@ -14,12 +14,14 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from roost.core.engine import EngineError
+from roost.engines.databases.folder import INSIDE
+from roost.engines.databases.host import port_of
+from roost.engines.databases.programs import pipe, run
 from roost.engines.mariadb import backups
 from roost.engines.mariadb.encryption import copy_key
-from roost.engines.mariadb.folder import INSIDE, Folder
-from roost.engines.mariadb.host import Host, port_of
+from roost.engines.mariadb.folder import Folder
+from roost.engines.mariadb.host import Host
 from roost.engines.mariadb.logs import Way
-from roost.engines.mariadb.programs import pipe, run
 from roost.engines.mariadb.replication import checked, sequence
 from roost.engines.mariadb.server import Server
 from roost.engines.mariadb.template import give

@@ -19,9 +19,10 @@ import structlog
 from pydantic import BaseModel, SecretStr
 
 from roost.core.engine import EngineError, FullError
+from roost.engines.databases.backups import make_durable
+from roost.engines.databases.programs import run
 from roost.engines.mariadb import backups
 from roost.engines.mariadb.folder import Folder
-from roost.engines.mariadb.programs import run
 from roost.engines.mariadb.replication import sequence
 from roost.engines.mariadb.server import Server
 from roost.threads import DISK
@@ -233,7 +234,7 @@ class Logs:
         name = f"{kept.next}-{len(kept.eras)}-{kept.segment}.zst"
         part = self._place.path / _PART
         await run(_DOING, ("zstd", "--quiet", "--force", "-3", "-o", part, "--", log))
-        await DISK.finish(backups.make_durable, part, self._place.path / name)
+        await DISK.finish(make_durable, part, self._place.path / name)
 
     def _usable(self, kept: Kept) -> list[Base]:
         """The backups after which no log is missing."""

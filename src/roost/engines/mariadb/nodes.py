@@ -7,13 +7,14 @@ import structlog
 from pydantic import SecretStr
 
 from roost.core.engine import EngineError
+from roost.engines.databases.host import port_of
+from roost.engines.databases.roles import RolesFile
 from roost.engines.mariadb import backups, replication
 from roost.engines.mariadb.config import is_semi_synchronous
 from roost.engines.mariadb.folder import Folder
-from roost.engines.mariadb.host import Host, port_of
+from roost.engines.mariadb.host import Host
 from roost.engines.mariadb.logs import Logs, unkept
 from roost.engines.mariadb.replication import Source
-from roost.engines.mariadb.roles import RolesFile
 from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import DatabaseSpec
 

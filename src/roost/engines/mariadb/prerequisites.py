@@ -5,10 +5,9 @@ import pwd
 import shutil
 from pathlib import Path
 
-from roost.core.engine import EngineError
-from roost.engines.mariadb.firewall import Firewall
-from roost.engines.mariadb.folder import INSIDE
-from roost.engines.mariadb.programs import ENVIRONMENT, run
+from roost.engines.databases.firewall import Firewall
+from roost.engines.databases.mounts import mount_problem
+from roost.engines.databases.programs import ENVIRONMENT, run
 from roost.engines.mariadb.server import USER
 
 _PACKAGES = {
@@ -39,7 +38,7 @@ async def check(root: Path) -> str | None:
         pwd.getpwnam(USER)
     except KeyError:
         return f"there is no user {USER}"
-    return await _mount_problem() or await Firewall(root).problem()
+    return await mount_problem() or await Firewall(root).problem()
 
 
 async def server_version() -> str:
@@ -52,12 +51,3 @@ def _missing() -> tuple[str, ...]:
     path = ENVIRONMENT["PATH"]
     found = (name for tool, name in _PACKAGES.items() if shutil.which(tool, path=path) is None)
     return tuple(dict.fromkeys(found))
-
-
-async def _mount_problem() -> str | None:
-    command = ("unshare", "--mount", "--propagation", "private", "--")
-    try:
-        await run("mount namespaces", (*command, "mount", "--bind", INSIDE, INSIDE))
-    except EngineError:
-        return "mount namespaces are forbidden here"
-    return None

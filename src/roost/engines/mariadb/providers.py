@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from roost.core.planes import Provider, Site
+from roost.engines.databases.addresses import addresses_of
+from roost.engines.databases.limits import Limits
 from roost.engines.mariadb.databases import MariadbDatabases
-from roost.engines.mariadb.host import Addresses
-from roost.engines.mariadb.limits import Limits
 from roost.engines.mariadb.prerequisites import check, server_version
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine
 from roost.threads import DISK
@@ -16,15 +16,8 @@ async def _check(site: Site) -> str | None:
 
 
 async def _open(site: Site) -> tuple[DatabaseEngine, str]:
-    version, settings = await server_version(), site.settings
-    addresses = Addresses.of(
-        settings.databases_listen,
-        settings.databases_host,
-        settings.databases_replicas_listen,
-        settings.databases_replicas_host,
-        f"{site.region.id}.{settings.databases_domain}",
-    )
-    engine = MariadbDatabases(_directory(site), version, addresses, settings.sealing_key)
+    version, addresses = await server_version(), addresses_of(site)
+    engine = MariadbDatabases(_directory(site), version, addresses, site.settings.sealing_key)
     problem = await DISK.run(Limits().problem)
     limits = "" if problem is None else f"; servers take what they want: {problem}"
     return engine, f"MariaDB {version}{limits}"

@@ -8,11 +8,11 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from roost.core.engine import EngineError
+from roost.engines.databases.programs import PATIENT
 from roost.engines.locks import locked
 from roost.engines.mariadb import backups
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.host import Host
-from roost.engines.mariadb.programs import PATIENT
 from roost.engines.mariadb.server import Server, owner
 from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK

@@ -4,9 +4,11 @@ import os
 
 from pydantic import SecretStr
 
+from roost.engines.databases.backups import settle, swap
+from roost.engines.databases.host import port_of
 from roost.engines.mariadb import backups, forks
 from roost.engines.mariadb.folder import Folder
-from roost.engines.mariadb.host import Host, port_of
+from roost.engines.mariadb.host import Host
 from roost.engines.mariadb.logs import Logs, Way, save, unkept
 from roost.engines.mariadb.server import Server, owner
 from roost.engines.mariadb.system_tables import load_time_zones
@@ -53,21 +55,15 @@ class Single:
     async def serve(self, spec: DatabaseSpec) -> bool:
         """Nobody reaches the server before its allow list is in force. True, as there is no other
         node that could have been in time."""
-        await backups.settle(self._folder)
-        await self.allow(spec.id, spec.allow_list)
-        if not self.runs():
-            await self._host.configure(self._folder, spec, port_of(self._folder))
-            self._host.limits.put(self._folder, spec)
-        await self._server.start(self._key)
-        await self.set_password(spec)
-        await load_time_zones(self._server)
+        await settle(self._folder)
+        await self._serve(spec)
         return True
 
     async def rebuild(self, spec: DatabaseSpec) -> None:
         """There is nothing beside the server."""
 
     async def restart(self, spec: DatabaseSpec) -> None:
-        await backups.settle(self._folder)
+        await settle(self._folder)
         await self._server.stop()
         await self.serve(spec)
 
@@ -95,19 +91,28 @@ class Single:
         if self.runs():
             await Logs(self._folder).keep(self._folder, purge=True)
 
-    async def copy_events(self) -> None:
+    async def prepare_replicas(self) -> None:
         """There is nobody who would have to know them."""
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
-        await backups.settle(self._folder)
+        await settle(self._folder)
         await backups.unpack(self._folder, self._folder.backup(backup_id), self._key)
         with unkept():
             await self.archive()
         await self._server.stop()
-        await backups.swap(self._folder, lambda: self.serve(spec), self._server.stop)
+        await swap(self._folder, lambda: self._serve(spec), self._server.stop)
         await DISK.finish(Logs(self._folder).begin_era, backup_id)
 
     async def forget(self, database_id: int) -> None:
         """The host's packet filter knows nothing of it any more."""
         if (port := self._folder.port) is not None:
             await self._host.firewall.forget(database_id, port)
+
+    async def _serve(self, spec: DatabaseSpec) -> None:
+        await self.allow(spec.id, spec.allow_list)
+        if not self.runs():
+            await self._host.configure(self._folder, spec, port_of(self._folder))
+            self._host.limits.put(self._folder, spec)
+        await self._server.start(self._key)
+        await self.set_password(spec)
+        await load_time_zones(self._server)

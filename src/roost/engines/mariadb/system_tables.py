@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from roost.engines.mariadb.programs import run
+from roost.engines.databases.programs import run
 from roost.engines.mariadb.server import Server
 from roost.threads import DISK
 

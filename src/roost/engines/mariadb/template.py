@@ -1,15 +1,16 @@
 """An empty data folder, made once for each version of the server and copied for each database."""
 
-import os
 import shutil
 from pathlib import Path
 
 from pydantic import SecretStr
 
+from roost.engines.databases.folder import INSIDE
+from roost.engines.databases.ownership import give as give_to
+from roost.engines.databases.programs import run
 from roost.engines.locks import locked
 from roost.engines.mariadb.encryption import options, within
-from roost.engines.mariadb.folder import INSIDE, Folder
-from roost.engines.mariadb.programs import run
+from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.server import USER, owner
 from roost.engines.mariadb.system_tables import read_time_zones
 from roost.threads import DISK
@@ -65,8 +66,4 @@ class Template:
 
 def give(path: Path) -> None:
     """All below it is the server's."""
-    user, group = owner()
-    for folder, _, names in os.walk(path):
-        os.chown(folder, user, group)
-        for name in names:
-            os.chown(os.path.join(folder, name), user, group)
+    give_to(path, owner())

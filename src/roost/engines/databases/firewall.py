@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from roost.core.engine import EngineError
-from roost.engines.mariadb.programs import run
+from roost.engines.databases.programs import run
 
 _DOING = "The allow list could not be put in force"
 EVERYBODY = "0.0.0.0/0"

@@ -1,8 +1,11 @@
 """Who leads a cluster and whose data are of no use: a file that outlives whoever decides it."""
 
+from typing import Generic
+
 from pydantic import BaseModel
 
-from roost.engines.mariadb.folder import NUMBERS, Folder
+from roost.engines.databases.folder import NUMBERS
+from roost.engines.databases.host import F
 
 
 class Roles(BaseModel):
@@ -13,10 +16,10 @@ class Roles(BaseModel):
     """Nodes whose data are of no use any more."""
 
 
-class RolesFile:
+class RolesFile(Generic[F]):
     """The roles of one cluster's nodes. Whoever changes it holds the folder."""
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: F) -> None:
         self._folder = folder
 
     def read(self) -> Roles:
@@ -35,7 +38,7 @@ class RolesFile:
         primary = self.read().primary
         return [number for number in NUMBERS if number != primary]
 
-    def following(self) -> list[Folder]:
+    def following(self) -> list[F]:
         """Replicas with data that are of use."""
         lost = self.read().lost
         return [self._folder.node(each) for each in self.replicas() if each not in lost]

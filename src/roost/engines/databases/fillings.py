@@ -10,7 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from roost.engines.mariadb.folder import Folder, ids_in
+from roost.engines.databases.folder import Folder, ids_in
 from roost.resources.databases.engine import temporary_room
 from roost.threads import DISK
 
@@ -18,6 +18,8 @@ _LEAST_SECONDS, _MOST_SECONDS = 1.0, 60.0
 """Between two looks at the same database."""
 _FASTEST = 500
 """MB a second that a server writes at most."""
+
+_ROOM, _FULL, _OVERFULL = range(3)
 
 _log = structlog.get_logger(__name__)
 
@@ -30,12 +32,12 @@ class Fillings:
         self._root = root
         self._primary = primary
         self._due: dict[int, float] = {}
-        self._full = set[int]()
+        self._levels: dict[int, int] = {}
 
     async def listen(self) -> AsyncGenerator[int, None]:
         """The ids of databases that become full, once each time."""
         self._due.clear()
-        self._full.clear()
+        self._levels.clear()
         while True:
             try:
                 fresh = await DISK.run(self._look)
@@ -50,7 +52,7 @@ class Fillings:
         """Measure the databases that are due; those that have filled up since."""
         there, now = set(ids_in(self._root)), time.monotonic()
         self._due = {each: due for each, due in self._due.items() if each in there}
-        self._full &= there
+        self._levels = {each: level for each, level in self._levels.items() if each in there}
         fresh = []
         for database_id in sorted(there):
             if self._due.get(database_id, now) <= now and self._measure(database_id, now):
@@ -58,7 +60,7 @@ class Fillings:
         return fresh
 
     def _measure(self, database_id: int, now: float) -> bool:
-        """Whether it has become full."""
+        """Whether it has become full, or took all that was for temporary files, too."""
         node = self._primary(database_id)
         disk = node.disk
         if disk is None:
@@ -66,6 +68,13 @@ class Fillings:
         left = disk - temporary_room(disk) - node.used()
         seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, left / _FASTEST))
         self._due[database_id] = now + seconds
-        was_full = database_id in self._full
-        (self._full.add if left <= 0 else self._full.discard)(database_id)
-        return left <= 0 and not was_full
+        former = self._levels.get(database_id, _ROOM)
+        level = self._levels[database_id] = _level(left, temporary_room(disk))
+        return level > former
+
+
+def _level(left: int, room: int) -> int:
+    """How full a disk is with so many MB left for data, and `room` for temporary files beside."""
+    if left > 0:
+        return _ROOM
+    return _FULL if left > -room else _OVERFULL

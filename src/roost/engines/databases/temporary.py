@@ -5,8 +5,8 @@ Files without a name count there as well, and a query that finds no room fails a
 
 from pathlib import Path
 
-from roost.engines.mariadb.folder import INSIDE, Folder
-from roost.engines.mariadb.programs import run
+from roost.engines.databases.folder import INSIDE, Folder
+from roost.engines.databases.programs import run
 from roost.resources.databases.engine import temporary_room
 from roost.threads import DISK
 
@@ -41,7 +41,8 @@ def mounting(node: Folder) -> str:
     """Shell: mount it where the server looks for it. In memory where the host has no loop devices,
     as in many containers. Of a file that is not there `mount` would take another one that is called
     the same in its own mount namespace."""
-    image, place = INSIDE / node.temporary_image.name, INSIDE / node.temporary.name
+    image = INSIDE / node.temporary_image.name
+    place = INSIDE / node.temporary.relative_to(node.path)
     size = min(_MOST_IN_MEMORY, temporary_room(node.disk or 0))
     on_disk = f"mount -t ext4 -o loop,discard,noinit_itable,{_OPTIONS} {image} {place}"
     bounds = f"size={size}m,nr_inodes={_FILES},mode=0777"

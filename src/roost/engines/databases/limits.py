@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from roost.core.engine import EngineError
-from roost.engines.mariadb.folder import Folder
+from roost.engines.databases.folder import Folder
 from roost.resources.databases.engine import DatabaseSpec
 
 _TREE = Path("/sys/fs/cgroup")

@@ -1,0 +1,1 @@
+"""What database servers of this host share, whichever program they are."""
