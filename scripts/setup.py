@@ -52,10 +52,10 @@ def main() -> None:
     libraries.main()
     wanted = [*IMAGES["QEMU_PACKAGES"], *IMAGES["IMAGE_PACKAGES"], *NETWORK, BALANCER, *DNS]
     wanted += [*DATABASES, *TOOLS]
+    if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
+        wanted += [POSTGRES_COMMON, POSTGRES]
     if "--tests" in sys.argv[1:]:
         wanted += [PROMETHEUS, BROWSER, *PROXIES, *S3_CLIENTS]
-        if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
-            wanted += [POSTGRES_COMMON, POSTGRES]
     missing = list(MISSING(wanted))
     if not missing:
         say("all system packages are there")

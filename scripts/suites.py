@@ -40,6 +40,7 @@ class Suite:
 ENGINES = (
     Suite("qemu", ["roost.engines.qemu"], "qemu"),
     Suite("mariadb", ["roost.engines.mariadb"], "mariadb"),
+    Suite("managed-postgresql", ["roost.engines.postgresql"], "managed_postgresql"),
     Suite("powerdns", ["roost.engines.powerdns"], "powerdns"),
     Suite("seaweedfs", ["roost.engines.seaweedfs", "roost.engines.gateway"], "seaweedfs"),
 )

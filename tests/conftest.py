@@ -18,7 +18,7 @@ from tests.golden.flaky import flaky_tests
 from tests.support import database, former, transactions
 
 _E2E = Path(__file__).parent / "e2e"
-_ENGINES = ("browser", "mariadb", "powerdns", "qemu", "seaweedfs")
+_ENGINES = ("browser", "managed_postgresql", "mariadb", "powerdns", "qemu", "seaweedfs")
 _FLAKY = flaky_tests()
 _SHOWN = 8000
 """Characters of a log, the last."""

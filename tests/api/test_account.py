@@ -12,8 +12,8 @@ from roost.app.roost import Roost
 from roost.resources.regions.rules import served
 from roost.web.registry import Registry
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
-from tests.support.client import Client, Contract, Json
-from tests.support.instances import INSTANCES, create_body
+from tests.support.client import Client, Contract, Json, until
+from tests.support.instances import INSTANCES, create_body, made
 from tests.support.server import running_roost, simulated
 
 pytestmark = pytest.mark.spec("B account update")
@@ -249,6 +249,41 @@ async def test_settings(client: Client) -> None:
     assert await client.get(SETTINGS) == changed
     assert await actions(client) == ["account_settings_update"]
     assert (await client.put(SETTINGS, {"backups_enabled": True}))["backups_enabled"] is True
+
+
+async def test_the_managed_service_is_charged_for_each_instance(
+    client: Client, roost: Roost, account: Account
+) -> None:
+    """Once it is enabled, of those that are there and of those that come."""
+    one = await made(client)
+    for _ in range(2):
+        assert await client.post(f"{SETTINGS}/managed-enable") == {}
+    settings = await client.get(SETTINGS)
+    assert settings["managed"] is True
+    assert await client.put(SETTINGS, {**settings, "managed": False}) == settings
+    other = await made(client)
+    await client.send("DELETE", f"{INSTANCES}/{other['id']}")
+
+    async def charged() -> list[tuple[object, ...]]:
+        sql = """
+            select resource_id, monthly::float from ledger
+            where account_id = $1 and service = 'managed' order by id
+            """
+        return [tuple(row) for row in await roost.store.fetch(sql, account.id)]
+
+    found = await until(charged, lambda rows: len(rows) == 3)
+    assert found == [(one["id"], 100.0), (other["id"], 100.0), (other["id"], None)]
+    assert (await actions(client)).count("managed_enabled") == 1
+    ticket = {"summary": "It is slow", "description": "Since noon", "managed_issue": True}
+    assert (await client.post("/support/tickets", ticket))["summary"] == "It is slow"
+
+
+async def test_the_managed_service_needs_the_right_to_write(
+    client: Client, account: Account, new_user: NewUser, new_token: NewToken
+) -> None:
+    somebody = client.as_user(await new_token(await new_user(account, restricted=True)))
+    assert (await somebody.send("POST", f"{SETTINGS}/managed-enable")).status == 403
+    assert (await client.get(SETTINGS))["managed"] is False
 
 
 @pytest.mark.spec("B account availability list", "B account availability view")

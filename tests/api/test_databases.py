@@ -523,7 +523,7 @@ async def test_two_of_one_label(client: Client, roost: Roost) -> None:
     await made_database(client)
     answer = await client.send("POST", DATABASES, database_body())
     assert answer.problems == [("label", "Label must be unique among your databases")]
-    assert len(await queries.in_region(roost.store, "us-lake", 0, 1000)) > 0
+    assert len(await queries.in_region(roost.store, "mysql", "us-lake", 0, 1000)) > 0
 
 
 async def _tick(roost: Roost, name: str = watch_jobs.WATCH.name) -> None:

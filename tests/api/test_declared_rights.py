@@ -61,6 +61,7 @@ OBJECTS_READ = (("object_storage:read_only",), False, AccountAccess("read_only")
 OBJECTS_WRITE = (("object_storage:read_write",), False, AccountAccess("read_write"))
 
 MYSQL = "/databases/mysql/instances"
+POSTGRESQL = "/databases/postgresql/instances"
 BUCKET = "/object-storage/buckets/{clusterId}/{bucket}"
 FIREWALL_READ = (("firewall:read_only",), False, Read("firewall"))
 FIREWALL_WRITE = (("firewall:read_write",), False, Write("firewall"))
@@ -186,6 +187,20 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     f"GET {MYSQL}/{{instanceId:int}}/backups/{{backupId:int}}": DATABASE_BACKUP_READ,
     f"DELETE {MYSQL}/{{instanceId:int}}/backups/{{backupId:int}}": DATABASE_WRITE,
     f"POST {MYSQL}/{{instanceId:int}}/backups/{{backupId:int}}/restore": DATABASE_WRITE,
+    f"GET {POSTGRESQL}": DATABASE_LIST,
+    f"POST {POSTGRESQL}": NEW_DATABASE,
+    f"GET {POSTGRESQL}/{{instanceId:int}}": DATABASE_READ,
+    f"PUT {POSTGRESQL}/{{instanceId:int}}": DATABASE_WRITE,
+    f"DELETE {POSTGRESQL}/{{instanceId:int}}": DATABASE_ALL,
+    f"GET {POSTGRESQL}/{{instanceId:int}}/credentials": DATABASE_READ,
+    f"POST {POSTGRESQL}/{{instanceId:int}}/credentials/reset": DATABASE_ALL,
+    f"GET {POSTGRESQL}/{{instanceId:int}}/ssl": DATABASE_READ,
+    f"POST {POSTGRESQL}/{{instanceId:int}}/patch": DATABASE_WRITE,
+    f"GET {POSTGRESQL}/{{instanceId:int}}/backups": DATABASE_BACKUP_READ,
+    f"POST {POSTGRESQL}/{{instanceId:int}}/backups": DATABASE_WRITE,
+    f"GET {POSTGRESQL}/{{instanceId:int}}/backups/{{backupId:int}}": DATABASE_BACKUP_READ,
+    f"DELETE {POSTGRESQL}/{{instanceId:int}}/backups/{{backupId:int}}": DATABASE_WRITE,
+    f"POST {POSTGRESQL}/{{instanceId:int}}/backups/{{backupId:int}}/restore": DATABASE_WRITE,
     "GET /account": ACCOUNT_READ,
     "PUT /account": ACCOUNT_WRITE,
     "GET /account/availability": ACCOUNT_READ,
@@ -211,6 +226,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "PUT /account/oauth-clients/{clientId}/thumbnail": ACCOUNT_WRITE,
     "GET /account/settings": ACCOUNT_READ,
     "PUT /account/settings": ACCOUNT_WRITE,
+    "POST /account/settings/managed-enable": ACCOUNT_WRITE,
     "GET /account/transfer": ACCOUNT_READ,
     "GET /account/users": ALL_READ,
     "POST /account/users": ALL_WRITE,

@@ -3,12 +3,14 @@
 import asyncio
 import os
 import signal
+import ssl
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from socket import create_connection
-from typing import Protocol
+from typing import Any, Protocol
 
+import asyncpg
 import pymysql
 import pytest
 
@@ -18,6 +20,11 @@ from roost.engines.mariadb.databases import MariadbDatabases
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.prerequisites import check, server_version
 from roost.engines.mariadb.server import Server
+from roost.engines.postgresql import prerequisites as postgresql_prerequisites
+from roost.engines.postgresql.databases import PostgresqlDatabases
+from roost.engines.postgresql.folder import Folder as PostgresqlFolder
+from roost.engines.postgresql.releases import versions
+from roost.engines.postgresql.server import Server as PostgresqlServer
 from roost.engines.simulated.databases import SimulatedDatabases
 from roost.resources.databases.engine import (
     Access,
@@ -194,6 +201,114 @@ class MariadbHarness:
         await self.engine.shut_down()
 
 
+@dataclass
+class PostgresqlHarness:
+    """Servers on the loopback addresses of this host."""
+
+    root: Path
+    versions: dict[str, str]
+
+    def __post_init__(self) -> None:
+        self.engine = self.reopen()
+
+    def reopen(self) -> PostgresqlDatabases:
+        addresses = Addresses.of(HOST, None, None, None, ZONE)
+        return PostgresqlDatabases(self.root, self.versions, addresses)
+
+    def spec(self, database_id: int) -> DatabaseSpec:
+        spec = spec_of(database_id, "postgresql", max(self.versions, key=int))
+        return replace(spec, shape=replace(spec.shape, commit_type="local"))
+
+    async def connect(
+        self, access: Access, spec: DatabaseSpec, source: str = FRIEND, *, tls: bool = True
+    ) -> "asyncpg.Connection[asyncpg.Record]":
+        """Raises OSError or asyncpg.PostgresError when the client is not let in; it verifies the
+        name."""
+        host = access.hosts.primary
+        assert host.address is not None
+        context = ssl.create_default_context(cadata=access.ca_certificate)
+        return await postgresql_client(
+            (host.address, access.port),
+            source,
+            server_hostname=host.name,
+            ssl=context if tls else False,
+            user=spec.username,
+            password=spec.password,
+        )
+
+    async def admits(self, access: Access, spec: DatabaseSpec, source: str = FRIEND) -> bool:
+        try:
+            client = await self.connect(access, spec, source)
+        except (OSError, asyncpg.PostgresError):
+            return False
+        await client.close()
+        return True
+
+    async def write(self, access: Access, spec: DatabaseSpec, mark: str) -> None:
+        await self.ask(
+            access,
+            spec,
+            "create table if not exists mark (text text); truncate mark;"
+            f"insert into mark values ('{mark}')",
+        )
+
+    async def read(self, access: Access, spec: DatabaseSpec) -> str:
+        client = await self.connect(access, spec)
+        try:
+            if await client.fetchval("select to_regclass('mark')") is None:
+                return ""
+            return str(await client.fetchval("select text from mark"))
+        finally:
+            await client.close()
+
+    async def clear(self, access: Access, spec: DatabaseSpec) -> None:
+        await self.ask(access, spec, "set default_transaction_read_only = off", "drop table mark")
+
+    async def ask(self, access: Access, spec: DatabaseSpec, *statements: str) -> None:
+        """Each by itself."""
+        client = await self.connect(access, spec)
+        try:
+            for statement in statements:
+                await client.execute(statement)
+        finally:
+            await client.close()
+
+    async def crash(self, database_id: int) -> None:
+        for node in PostgresqlFolder.of(self.root, database_id).nodes():
+            process = PostgresqlServer(node).process()
+            assert process is not None
+            os.kill(process.pid, signal.SIGKILL)
+            assert await process.gone(10)
+
+    async def close(self) -> None:
+        await self.engine.shut_down()
+
+
+async def postgresql_client(
+    to: tuple[str, int],
+    source: str,
+    *,
+    server_hostname: str,
+    **options: Any,
+) -> "asyncpg.Connection[asyncpg.Record]":
+    """One that comes from an address, by a name that this machine cannot resolve."""
+    loop = asyncio.get_running_loop()
+    connect, secure = loop.create_connection, loop.start_tls
+
+    async def create(*args: Any, **options: Any) -> Any:
+        return await connect(args[0], *to, local_addr=(source, 0))
+
+    async def start_tls(*args: Any, **options: Any) -> Any:
+        return await secure(*args, **{**options, "server_hostname": server_hostname})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "create_connection", create)
+        patch.setattr(loop, "start_tls", start_tls)
+        return await asyncpg.connect(
+            **{"host": to[0], "port": to[1], "database": "postgres", "timeout": 10, **options}
+        )
+
+
 def connect_to(
     client: "pymysql.Connection[pymysql.cursors.Cursor]", address: str, port: int, source: str
 ) -> None:
@@ -211,6 +326,15 @@ async def kill(node: Folder) -> None:
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
     assert await process.gone(10)
+
+
+async def open_postgresql(state_dir: Path) -> PostgresqlHarness:
+    """Fails where servers cannot run although the host should let them."""
+    if os.geteuid() != 0:
+        pytest.skip("only root runs database servers")
+    reason = await postgresql_prerequisites.check(state_dir)
+    assert reason is None, reason
+    return PostgresqlHarness(state_dir, await versions())
 
 
 async def open_mariadb(state_dir: Path, nodes: int = 1) -> MariadbHarness:

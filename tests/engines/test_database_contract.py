@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
 
+import asyncpg
 import pymysql
 import pytest
 import pytest_asyncio
@@ -20,6 +21,7 @@ from tests.engines.database_harness import (
     DatabaseHarness,
     SimulatedDatabaseHarness,
     open_mariadb,
+    open_postgresql,
 )
 from tests.support.databases import next_second
 
@@ -28,8 +30,13 @@ from tests.support.databases import next_second
     scope="module",
     params=[
         pytest.param((kind, nodes), id=f"{kind}, {nodes} nodes", marks=marks)
-        for kind, marks in (("simulated", ()), ("mariadb", pytest.mark.mariadb))
-        for nodes in (1, 3)
+        for kind, nodes, marks in (
+            ("simulated", 1, ()),
+            ("simulated", 3, ()),
+            ("mariadb", 1, pytest.mark.mariadb),
+            ("mariadb", 3, pytest.mark.mariadb),
+            ("postgresql", 1, pytest.mark.managed_postgresql),
+        )
     ],
 )
 async def databases(
@@ -40,6 +47,8 @@ async def databases(
     kind, nodes = request.param
     if kind == "mariadb":
         harness = await open_mariadb(state_dir, nodes)
+    elif kind == "postgresql":
+        harness = await open_postgresql(state_dir)
     else:
         harness = SimulatedDatabaseHarness(state_dir, nodes)
     yield harness
@@ -329,7 +338,7 @@ async def test_a_full_disk_is_read_and_cleared(
         *(databases.engine.set_password(full), databases.engine.restart(full)),
     ):
         await work
-        with pytest.raises((EngineError, pymysql.Error)):
+        with pytest.raises((EngineError, pymysql.Error, asyncpg.PostgresError)):
             await databases.write(access, spec, "second")
         assert await databases.read(access, spec) == "first"
     await databases.clear(access, spec)

@@ -12,8 +12,9 @@ from roost.core.catalog import Catalog, load
 from roost.core.catalog.entries import EngineKind, RegionEntry
 from roost.core.engine import EngineError
 from roost.core.planes import Engines
-from roost.engines.mariadb import providers as mariadb
 from roost.engines.databases.limits import Limits
+from roost.engines.mariadb import providers as mariadb
+from roost.engines.postgresql import providers as postgresql
 from roost.engines.qemu import providers
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.object_storage.engine import OBJECT_PLANE
@@ -44,12 +45,17 @@ def capable_host(monkeypatch: pytest.MonkeyPatch) -> None:
     async def version() -> str:
         return "10.11.1"
 
+    async def versions() -> dict[str, str]:
+        return {"15": "15.18"}
+
     monkeypatch.setattr(providers, "check", check)
     monkeypatch.setattr(providers, "accelerator", accelerator)
     monkeypatch.setattr(providers, "QemuInstances", Recorded)
     monkeypatch.setattr(providers, "haproxy", lambda: "/usr/sbin/haproxy")
     monkeypatch.setattr(mariadb, "check", check)
     monkeypatch.setattr(mariadb, "server_version", version)
+    monkeypatch.setattr(postgresql, "check", check)
+    monkeypatch.setattr(postgresql, "versions", versions)
     monkeypatch.setattr(Limits, "problem", lambda _: None)
 
 
@@ -102,6 +108,7 @@ async def test_local_is_the_first_real_engine_of_each_data_plane(
         ("volumes", "qemu", True, "files for QEMU"),
         ("nodebalancers", "haproxy", True, "HAProxy"),
         ("databases", "mariadb", True, "MariaDB 10.11.1"),
+        ("postgresql", "postgresql", True, "PostgreSQL 15.18"),
     ]
 
 
@@ -115,13 +122,15 @@ async def test_each_data_plane_is_bound_by_itself(tmp_path: Path, region: Region
         firewalls="nftables",
         nodebalancers="haproxy",
         databases="mariadb",
+        postgresql="postgresql",
     )
     found = await bind(Settings(state=tmp_path), catalog, Clock())
     assert all(binding.real for binding in found.bindings)
 
 
 async def test_volumes_are_simulated_where_guests_are(tmp_path: Path, region: RegionEntry) -> None:
-    catalog = wishing(region, "local", instances="simulated", databases="simulated")
+    simulated = dict.fromkeys(("instances", "databases", "postgresql"), "simulated")
+    catalog = wishing(region, "local", **simulated)
     found = await bind(Settings(state=tmp_path), catalog, Clock())
     assert bound(found) == [
         ("instances", "simulated", False, "the catalogue says so"),
@@ -129,6 +138,7 @@ async def test_volumes_are_simulated_where_guests_are(tmp_path: Path, region: Re
         ("volumes", "simulated", False, "its guests are simulated"),
         ("nodebalancers", "simulated", False, "its guests are simulated"),
         ("databases", "simulated", False, "the catalogue says so"),
+        ("postgresql", "simulated", False, "the catalogue says so"),
     ]
 
 

@@ -53,15 +53,17 @@ def test_entities(kind: EntityKind, entity_id: int | str | None, label: str, url
 
 @every
 def test_an_endpoint_shows_it(kind: EntityKind) -> None:
-    match = REGISTRY.router.find(kind.url(7, "x").removeprefix("/v4"))
-    assert match is not None
-    assert "GET" in match.methods
+    for variant in ("mysql", "postgresql") if "{variant}" in kind.path else ("",):
+        match = REGISTRY.router.find(kind.url(7, "x", variant).removeprefix("/v4"))
+        assert match is not None
+        assert "GET" in match.methods
 
 
 @every_resource
 def test_a_declaration_is_whole(kind: ResourceKind) -> None:
     listing = kind.listing
     assert "{id}" in kind.path
+    assert (kind.variant is not None) == ("{variant}" in kind.path)
     assert "$2" not in listing.scope
     assert listing.granted in (None, (f"'{kind.name}'", listing.key))
     assert (kind.tags_table is not None) == ("tags" in listing.columns)

@@ -11,12 +11,13 @@ from roost.core.planes import Engines
 from roost.engines.simulated.databases import SimulatedDatabases
 from roost.engines.simulated.plane import Operation
 from roost.ids import new_uuid
-from roost.resources.databases.engine import DATABASE_PLANE
+from roost.resources.databases.engine import PLANES, KindName
 from tests.support.client import Client, Json, until
 from tests.support.instances import OMITTED
 from tests.support.volumes import failing
 
 DATABASES = "/databases/mysql/instances"
+POSTGRESQL = "/databases/postgresql/instances"
 _VALID = {
     "label": "orders",
     "region": "us-lake",
@@ -26,8 +27,10 @@ _VALID = {
 _RESTS = ("active", "failed", "degraded")
 
 
-def database_engine(roost: Roost, region: str = "us-lake") -> SimulatedDatabases:
-    engine = roost.services.get(Engines).of(DATABASE_PLANE, region)
+def database_engine(
+    roost: Roost, region: str = "us-lake", kind: KindName = "mysql"
+) -> SimulatedDatabases:
+    engine = roost.services.get(Engines).of(PLANES[kind], region)
     assert isinstance(engine, SimulatedDatabases)
     return engine
 
@@ -49,18 +52,27 @@ async def made_database(client: Client, **changes: object) -> Json:
     return await at_rest(client, row["id"])
 
 
-async def at_rest(client: Client, database_id: int) -> Json:
+async def made_postgresql(client: Client, **changes: object) -> Json:
+    """A new PostgreSQL database, when it rests."""
+    body = database_body(**{"engine": "postgresql/15", **changes})
+    row = await client.post(POSTGRESQL, body)
+    return await at_rest(client, row["id"], POSTGRESQL)
+
+
+async def at_rest(client: Client, database_id: int, path: str = DATABASES) -> Json:
     """The database when nothing is being done with it."""
-    view = partial(client.get, f"{DATABASES}/{database_id}")
+    view = partial(client.get, f"{path}/{database_id}")
     return await until(view, lambda row: row["status"] in _RESTS)
 
 
-async def made_backup(client: Client, database_id: int, label: str | None = None) -> Json:
+async def made_backup(
+    client: Client, database_id: int, label: str | None = None, databases: str = DATABASES
+) -> Json:
     """A snapshot, when it is whole."""
-    path = f"{DATABASES}/{database_id}/backups"
+    path = f"{databases}/{database_id}/backups"
     label = label or f"b_{new_uuid()[:8]}"
     assert await client.post(path, {"label": label}) == {}
-    await at_rest(client, database_id)
+    await at_rest(client, database_id, databases)
     rows = (await client.get(path))["data"]
     return next(row for row in rows if row["label"] == label)
 

@@ -16,7 +16,7 @@ from roost.core.engine import EngineError
 from roost.core.planes import Binding, Engine, Engines
 from roost.errors import ShownError
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.databases.engine import DATABASE_PLANE
+from roost.resources.databases.engine import PLANES
 from roost.resources.nodebalancers.engine import BALANCER_PLANE
 from roost.resources.object_storage.engine import OBJECT_PLANE
 from roost.settings import Settings
@@ -45,7 +45,8 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
             ),
             *(
                 _shut_down(binding, "databases", say, told=binding.real)
-                for binding in engines.bindings_of(DATABASE_PLANE)
+                for plane in PLANES.values()
+                for binding in engines.bindings_of(plane)
             ),
             *(
                 _shut_down(binding, "NodeBalancers", say, told=False)

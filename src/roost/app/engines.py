@@ -10,7 +10,7 @@ from roost.core.planes import Binding, Engine, Plane, Provider, Site
 from roost.engines.seaweedfs.providers import PROVIDERS as SEAWEEDFS
 from roost.errors import OperatorError
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.databases.engine import DATABASE_PLANE
+from roost.resources.databases.engine import PLANES as DATABASE_PLANES
 from roost.resources.firewalls.engine import FIREWALL_PLANE
 from roost.resources.nodebalancers.engine import BALANCER_PLANE
 from roost.resources.object_storage.engine import OBJECT_PLANE
@@ -20,7 +20,12 @@ from roost.settings import MAIN_HOST, Settings
 _ON_EACH_HOST = (INSTANCE_PLANE.name, FIREWALL_PLANE.name, VOLUME_PLANE.name)
 """What other hosts than the main one have."""
 
-_PLANES = (*_ON_EACH_HOST, BALANCER_PLANE.name, DATABASE_PLANE.name, OBJECT_PLANE.name)
+_PLANES = (
+    *_ON_EACH_HOST,
+    BALANCER_PLANE.name,
+    *(plane.name for plane in DATABASE_PLANES.values()),
+    OBJECT_PLANE.name,
+)
 """In the order in which they are bound: volumes are for the guests of their region."""
 
 
@@ -129,9 +134,10 @@ def _providers(wish: str) -> Iterator[Provider[Engine]]:
         yield from SIMULATED
         return
     from roost.engines.mariadb.providers import PROVIDERS as MARIADB
+    from roost.engines.postgresql.providers import PROVIDERS as POSTGRESQL
     from roost.engines.qemu.providers import PROVIDERS as QEMU
 
-    yield from (*QEMU, *MARIADB, *SEAWEEDFS)
+    yield from (*QEMU, *MARIADB, *POSTGRESQL, *SEAWEEDFS)
 
 
 async def _simulated(plane: str, site: Site, why: str) -> Binding[Engine]:

@@ -14,7 +14,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.watch_jobs import went_off
 from roost.resources.databases.disk_jobs import fills
-from roost.resources.databases.engine import DATABASE_PLANE
+from roost.resources.databases.engine import all_engines
 from roost.resources.databases.watch_jobs import fails
 from roost.resources.object_storage import adoption_jobs
 from roost.resources.object_storage.engine import OBJECT_PLANE, MadeBucket, ObjectEngine
@@ -37,11 +37,10 @@ _log = structlog.get_logger(__name__)
 async def listen(roost: Roost) -> None:
     """Until it is cancelled."""
     guests = roost.engines.by_region(INSTANCE_PLANE)
-    databases = roost.engines.by_region(DATABASE_PLANE)
     async with asyncio.TaskGroup() as tasks:
         for region, instance_engine in guests.items():
             tasks.create_task(_listen(roost, region, instance_engine.endings, went_off))
-        for region, database_engine in databases.items():
+        for region, database_engine in all_engines(roost.engines):
             tasks.create_task(_listen(roost, region, database_engine.faults, fails))
             tasks.create_task(_listen(roost, region, database_engine.fillings, fills))
         for region, object_engine in roost.engines.by_region(OBJECT_PLANE).items():

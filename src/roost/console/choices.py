@@ -50,9 +50,11 @@ _TYPED = frozenset(
         "clone_instance",
         "create_instance",
         "create_mysql_database",
+        "create_postgresql_database",
         "rebuild_instance",
         "resize_instance",
         "update_mysql_database",
+        "update_postgresql_database",
     }
 )
 """Operations whose `type` is a plan."""

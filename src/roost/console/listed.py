@@ -46,7 +46,8 @@ def listed(visit: Visit, answer: Answer, columns: Sequence[str] = ()) -> Listed:
     """What the table of the kit needs of a list."""
     endpoint, value = visit.operations.by_name[answer.operation], answer.record
     page = visit.operations.row_page(endpoint)
-    rows = [_row(visit, endpoint, page, each) for each in answer.rows]
+    shows = visit.operations.shows
+    rows = [_row(visit, endpoint, shows(page, each), each) for each in answer.rows]
     asked = visit.request.query_params
     problems = "; ".join(each["reason"] for each in answer.problems)
     return Listed(

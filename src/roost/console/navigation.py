@@ -20,6 +20,7 @@ NAVIGATION: Mapping[str, Sequence[tuple[str, str]]] = {
     ),
     "Data": (
         ("Databases", "/databases/mysql/instances"),
+        ("PostgreSQL", "/databases/postgresql/instances"),
         ("Buckets", "/object-storage/buckets"),
         ("Object keys", "/object-storage/keys"),
     ),

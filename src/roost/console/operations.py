@@ -29,6 +29,10 @@ _ROWS: Mapping[str, str] = {
     "list_account_availability": "view_account_availability",
 }
 """What a row of a list is, where its path does not say it."""
+_BY_ENGINE: Mapping[tuple[str, object], str] = {
+    ("view_mysql_database", "postgresql"): "view_postgresql_database",
+}
+"""The same, where a row says it."""
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "clusterId": ("cluster", "id"),
     "bucket": ("label",),
@@ -119,6 +123,11 @@ class Operations:
         if not isinstance(page.returns, Page | Array):
             return None
         return self._pages.get(shape(page) + "/{}")
+
+    def shows(self, page: Endpoint | None, row: Json) -> Endpoint | None:
+        """What shows this very row, where the rows of a list are shown by what they are."""
+        other = None if page is None else _BY_ENGINE.get((page.name, row.get("engine")))
+        return page if other is None else self.by_name.get(other)
 
     def row_params(self, endpoint: Endpoint, params: Params, row: Json) -> Params | None:
         """The parameters of a path to one row; None where the row does not say them."""

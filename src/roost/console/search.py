@@ -16,6 +16,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "list_volumes": ("label", "tags"),
     "list_images": ("label",),
     "list_mysql_databases": ("label",),
+    "list_postgresql_databases": ("label",),
     "list_buckets": ("label",),
     "list_domains": ("domain", "tags"),
     "list_firewalls": ("label", "tags"),

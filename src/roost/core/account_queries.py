@@ -90,3 +90,8 @@ async def balance(db: Queries, account_id: int) -> Decimal:
 async def find_mail_address(db: Queries, user_id: int) -> str | None:
     """Where letters of the account's affairs go; None for a user who wants none, has no address,
     or may not look at the account (any more)."""
+
+
+@query("select managed from account where id = $1")
+async def is_managed(db: Queries, account_id: int) -> bool:
+    """Whether the operator looks after its services."""

@@ -25,6 +25,11 @@ _OBJECTS = ("object_storage:read_only",)
 _DATABASES = ("databases:read_only",)
 _FIREWALL = ("firewall:read_only",)
 _LATER = "later revisions have it"
+_INSTANCES = (
+    "/databases/mysql/instances",
+    "/databases/postgresql/instances",
+    "/databases/instances",
+)
 _NO_IPV6: Mapping[str, object] = {
     "ipv6_addresses": [],
     "ipv6_is_public": None,
@@ -127,7 +132,7 @@ LINODE = Dialect(
         ),
         Added(("/support/tickets",), "summary", {"severity": None}, _LATER),
         Added(
-            ("/databases/mysql/instances", "/databases/instances"),
+            _INSTANCES,
             "cluster_size",
             {
                 "connection_strings": [],
@@ -139,12 +144,11 @@ LINODE = Dialect(
             "later revisions have it; the platform is that whose databases are forked by time",
         ),
         Added(
-            ("/databases/mysql/instances", "/databases/instances"),
+            _INSTANCES,
             "primary",
             {"endpoints": []},
             _LATER,
         ),
-        Added(("/databases/types",), "mysql", {"postgresql": []}, "later revisions sell it"),
         Added(
             ("/networking/firewalls", "/compute/instances/{}/firewalls"),
             "url",
@@ -208,7 +212,6 @@ LINODE = Dialect(
     lists=(
         Lists("/account/tfa-optional-users", _ACCOUNT, "Users who need no second factor"),
         Lists("/compute/types-legacy", (), "Plans that are offered no more"),
-        Lists("/databases/postgresql/instances", _DATABASES, "Managed PostgreSQL databases"),
         Lists("/images/sharegroups", ("images:read_only",), "Images shared with others"),
         Lists("/lke/clusters", ("lke:read_only",), "Kubernetes clusters"),
         Lists("/lke/types", (), "Kinds of Kubernetes clusters"),

@@ -43,13 +43,7 @@ def faults(entries: Entries) -> Iterator[str]:
         yield from _misplaced(path, region)
     for n, plan in enumerate(entries.compute_types):
         yield from _plan_faults(f"compute_types[{n}]", plan, regions, plans)
-    for n, engine in enumerate(entries.database_engines):
-        if engine.engine != "mysql":
-            yield f"database_engines[{n}].id: there is no database engine {engine.engine}"
-    for n, database_type in enumerate(entries.database_types):
-        sizes = [str(row.quantity) for row in database_type.engines.mysql]
-        if len(set(sizes)) < len(sizes):
-            yield f"database_types[{n}].engines.mysql: a quantity is there twice"
+    yield from _database_faults(entries)
     yield from _transfer_faults(entries.transfer_price, entries.regions)
     yield from _cluster_faults(entries.object_clusters, regions)
     for n, image in enumerate(entries.images):
@@ -128,6 +122,20 @@ def _pools(entries: Entries) -> Iterator[tuple[str, Network]]:
         yield f"regions[{n}].ipv6.cidr", region.ipv6.cidr
         for m, network in enumerate(region.ipv6_ranges):
             yield f"regions[{n}].ipv6_ranges[{m}]", network
+
+
+def _database_faults(entries: Entries) -> Iterator[str]:
+    for n, engine in enumerate(entries.database_engines):
+        if engine.engine not in ("mysql", "postgresql"):
+            yield f"database_engines[{n}].id: there is no database engine {engine.engine}"
+        elif (engine.engine == "postgresql") != (engine.server == "postgresql"):
+            yield f"database_engines[{n}].server: {engine.server} does not speak {engine.engine}"
+    for n, database_type in enumerate(entries.database_types):
+        engines = database_type.engines
+        for name, prices in (("mysql", engines.mysql), ("postgresql", engines.postgresql)):
+            sizes = [str(row.quantity) for row in prices]
+            if len(set(sizes)) < len(sizes):
+                yield f"database_types[{n}].engines.{name}: a quantity is there twice"
 
 
 def _overlaps(pools: list[tuple[str, Network]]) -> Iterator[str]:

@@ -244,7 +244,7 @@ class DatabaseEngineEntry(Entry):
 
     id: ImageId
     """`<engine>/<version>`; the version may be the beginning of the server's own (`10.11`)."""
-    server: Literal["mysql", "mariadb"] = "mysql"
+    server: Literal["mysql", "mariadb", "postgresql"] = "mysql"
     """The program behind it."""
     total_disk_size_gb: Natural = 0
     used_disk_size_gb: Natural = 0
@@ -267,6 +267,7 @@ class ClusterPrice(Entry):
 
 class DatabasePrices(Entry):
     mysql: Annotated[list[ClusterPrice], Field(max_length=2)] = []
+    postgresql: Annotated[list[ClusterPrice], Field(max_length=2)] = []
 
 
 class DatabaseTypeEntry(Entry):
@@ -281,9 +282,10 @@ class DatabaseTypeEntry(Entry):
     deprecated: bool = False
     engines: DatabasePrices
 
-    def offers(self, cluster_size: int) -> bool:
-        """Whether a cluster of so many nodes has a price."""
-        return any(row.quantity == cluster_size for row in self.engines.mysql)
+    def offers(self, engine: Literal["mysql", "postgresql"], cluster_size: int) -> bool:
+        """Whether a cluster of so many nodes with the engine has a price."""
+        prices = self.engines.mysql if engine == "mysql" else self.engines.postgresql
+        return any(row.quantity == cluster_size for row in prices)
 
 
 class ObjectClusterEntry(Entry):
@@ -331,6 +333,8 @@ class Entries(Entry):
     """Of one GB in a bucket."""
     nodebalancer_price: Priced = Priced(price=Price(hourly=0.015, monthly=10.0))
     """Of each NodeBalancer."""
+    managed_price: Priced = Priced(price=Price(hourly=0.15, monthly=100.0))
+    """Of each instance of an account that has the managed service."""
     transfer_price: TransferPrice = TransferPrice(price=0.005)
     taxes: Annotated[list[TaxEntry], Field(max_length=1000)] = []
     regions: Annotated[list[RegionEntry], Field(min_length=1)]

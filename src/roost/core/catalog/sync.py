@@ -70,6 +70,7 @@ def _prices(entries: Entries) -> Iterator[Row]:
         "image": entries.image_price,
         "nodebalancer": entries.nodebalancer_price,
         "objectstorage": entries.bucket_price,
+        "managed": entries.managed_price,
     }
     for service, entry in priced.items():
         yield {"free": 0, **entry.model_dump(mode="json"), "service": service}

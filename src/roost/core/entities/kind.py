@@ -17,14 +17,20 @@ class EntityKind:
     name: str
     """The API's word, as in `entity.type`: `compute`."""
     path: str
-    """Of the endpoint that shows one, with `{id}` or `{label}`: `/compute/instances/{id}`."""
+    """Of the endpoint that shows one, with `{id}` or `{label}`: `/compute/instances/{id}`. With
+    `{variant}` where things of a kind are shown at more than one place."""
 
-    def url(self, entity_id: int | str | None = None, label: str | None = None) -> str:
+    def url(
+        self, entity_id: int | str | None = None, label: str | None = None, variant: str = ""
+    ) -> str:
         names = {"id": quote(str(entity_id)), "label": quote(str(label), safe="")}
-        return BASE + self.path.format(**names)
+        return BASE + self.path.format(**names, variant=variant)
 
-    def entity(self, entity_id: int | str | None = None, label: str | None = None) -> Entity:
-        url = self.url(entity_id, label)
+    def entity(
+        self, entity_id: int | str | None = None, label: str | None = None, variant: str = ""
+    ) -> Entity:
+        """`variant`: of the path, where that has one."""
+        url = self.url(entity_id, label, variant)
         return {"id": entity_id, "label": label, "type": self.name, "url": url}
 
     def of(self, row: "Labelled") -> Entity:
@@ -50,6 +56,8 @@ class ResourceKind(EntityKind):
     is set, makes the kind one on which grants can be given."""
     label: str
     """SQL of the label in the listing's source: `i.label`."""
+    variant: str | None = None
+    """SQL of the variant of the path, in the listing's source."""
     tags_table: str | None = None
     """The table with the columns `id`, `account_id` and `tags` (text[], under a GIN index), when
     they can have tags. The listing then has the column `tags`."""

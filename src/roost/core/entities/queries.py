@@ -22,6 +22,7 @@ def entity_sql(kind: ResourceKind, entity_id: str) -> str:
     """SQL of an entity as records name it, null when it is gone; `entity_id` is SQL too."""
     listing = kind.listing
     url = (BASE + kind.path).replace("{id}", f"' || {listing.key} || '")
+    url = url.replace("{variant}", f"' || {kind.variant} || '")
     return f"""
         (select row_to_json(entity) from (
             select {kind.label} as label, {listing.key} as id, '{kind.name}' as type,

@@ -12,14 +12,17 @@ from roost.engines.simulated.moments import written
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.shelves import DATABASES, Database
 from roost.engines.simulated.state import Documents
+from roost.resources.databases.engine import KindName
 from roost.secrets import hash_token
 
 
 class DatabaseMishaps:
     """The part of a simulated data plane that tests play; it tells only whoever listens to it."""
 
-    def __init__(self, plane: Plane, clock: Clock) -> None:
+    def __init__(self, plane: Plane, clock: Clock, kind: KindName) -> None:
+        """`kind`: of the databases that it holds."""
         self._plane = plane
+        self._kind = kind
         self._clock = clock
         self._found: asyncio.Queue[int] | None = None
         self._filled: asyncio.Queue[int] | None = None
@@ -118,4 +121,8 @@ class DatabaseMishaps:
             self._found.put_nowait(database_id)
 
     async def _find(self, database_id: int) -> Database | None:
-        return await self._plane.transact(lambda docs: DATABASES.find(docs, database_id))
+        found = await self._plane.transact(lambda docs: DATABASES.find(docs, database_id))
+        return found if found is None or found.kind == self._kind else None
+
+    def _all(self, documents: Documents) -> list[Database]:
+        return [each for each in DATABASES.all(documents) if each.kind == self._kind]

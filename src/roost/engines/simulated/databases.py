@@ -1,5 +1,6 @@
 """Managed databases that exist only as records; a mark stands for what is in them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,12 +26,13 @@ from roost.resources.databases.engine import (
     Fork,
     HostName,
     Hosts,
+    KindName,
     Objection,
     host_name,
 )
 from roost.secrets import hash_token
 
-_PORT = 3306
+_PORTS: Mapping[KindName, int] = {"mysql": 3306, "postgresql": 5432}
 _NOBODY = "192.0.2.1"
 """An address of documentation (RFC 5737): who resolves a name reaches no server by mistake."""
 _CERTIFICATE = "-----BEGIN CERTIFICATE-----\nsimulated\n-----END CERTIFICATE-----\n"
@@ -41,9 +43,17 @@ class SimulatedDatabases(DatabaseMishaps):
 
     name = "simulated"
 
-    def __init__(self, state_dir: Path, latency: float, zone: str, clock: Clock) -> None:
-        """`latency`: seconds that each operation takes; `zone`: of the databases' names."""
-        super().__init__(Plane(state_dir, latency), clock)
+    def __init__(
+        self,
+        state_dir: Path,
+        latency: float,
+        zone: str,
+        clock: Clock,
+        kind: KindName = "mysql",
+    ) -> None:
+        """`latency`: seconds that each operation takes; `zone`: of the databases' names; `kind`: of
+        those that it holds."""
+        super().__init__(Plane(state_dir, latency), clock, kind)
         self._zone = zone
 
     def objection(self, shape: DatabaseShape) -> Objection | None:
@@ -63,13 +73,15 @@ class SimulatedDatabases(DatabaseMishaps):
                 content = (
                     "" if fork is None else content_at(find_whole(documents, fork.source), fork)
                 )
-                DATABASES.put(documents, Database(spec.id, content=content))
+                DATABASES.put(documents, Database(spec.id, self._kind, content=content))
             return found is not None and found.whole
 
         if not await self._plane.begin("database_create", begin):
             await self._plane.plan.wait("database_create", str(spec.id))
             await self._plane.transact(lambda documents: finish(documents, spec))
-        return Access(self.hosts(spec.id, spec.shape.cluster_size), _PORT, _CERTIFICATE)
+        return Access(
+            self.hosts(spec.id, spec.shape.cluster_size), _PORTS[self._kind], _CERTIFICATE
+        )
 
     async def ensure(self, spec: DatabaseSpec) -> bool:
         await self._plane.begin("database_ensure", lambda docs: find_whole(docs, spec.id))
@@ -205,14 +217,14 @@ class SimulatedDatabases(DatabaseMishaps):
         return None if found is None else state_of(found)
 
     async def list(self) -> list[DatabaseState]:
-        return [state_of(each) for each in await self._plane.survey(DATABASES.all)]
+        return [state_of(each) for each in await self._plane.survey(self._all)]
 
     async def health(self) -> Health:
         return Health(ok=True, detail="simulated")
 
     async def shut_down(self) -> None:
         def stop(documents: Documents) -> None:
-            for each in DATABASES.all(documents):
+            for each in self._all(documents):
                 DATABASES.put(documents, replace(each, running=False))
 
         await self._plane.survey(stop)

@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 from roost.engines.simulated.state import Documents
 from roost.resources.compute.disk_engine import Filesystem
 from roost.resources.compute.network_engine import GuestAddresses, Link
+from roost.resources.databases.engine import KindName
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ class Database:
     """`content` stands for its data, `backups` for copies of it, None for one that is begun."""
 
     id: int
+    kind: KindName = "mysql"
     whole: bool = False
     running: bool = False
     outdated: bool = False

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from roost.core.billing.queries import uninvoiced
 from roost.core.events import log
 from roost.errors import Problem, invalid_fields
-from roost.resources.account import entity, queries, rules
+from roost.resources.account import entity, managed_service, queries, rules
 from roost.resources.account.bodies import UpdateAccount, UpdateSettings
 from roost.resources.account.queries import OWN_ACCOUNT, SERVICES, SETTINGS, AccountFacts
 from roost.resources.account.records import AccountRow, SettingsRow
@@ -81,6 +81,22 @@ async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
     )
     await log.notify(call, "account_settings_update", entity.SETTINGS_ENTITY)
     return await call.record(call.account_id, SETTINGS)
+
+
+@endpoint(
+    "POST",
+    "/account/settings/managed-enable",
+    scopes=_WRITE,
+    grant=_MAY_WRITE,
+    events=("managed_enabled",),
+)
+async def enable_managed_service(call: Call) -> None:
+    """Enable the managed service for the account.
+
+    The operator looks after its services from now on. It costs its price for each instance that the
+    account has, and for each that it makes; the operator ends it.
+    """
+    await managed_service.enable(call)
 
 
 @endpoint("GET", "/account/availability", scopes=_READ, grant=_MAY_READ, returns=Page(ServicesRow))

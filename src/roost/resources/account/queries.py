@@ -51,7 +51,6 @@ SETTINGS = listing_of(
     scope="true",
     key="a.id",
     sql={
-        "managed": "false",
         "longview_subscription": "null",
     },
 )
@@ -170,6 +169,11 @@ class ListedAccount:
     from account a order by a.id
     """)
 async def list_accounts(db: Queries) -> list[ListedAccount]: ...
+
+
+@query("update account set managed = $2 where id = $1 and managed <> $2 returning true")
+async def set_managed(db: Queries, account_id: int, managed: bool) -> bool | None:
+    """Whether the operator looks after its services from now on; None when that is no news."""
 
 
 async def set_parent_pays(db: Queries, child_id: int, *, parent_pays: bool) -> bool:

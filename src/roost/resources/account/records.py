@@ -91,7 +91,8 @@ class SettingsRow(TypedDict):
     """What holds for everything new in the account."""
 
     managed: bool
-    """Whether the operator looks after the account's services."""
+    """Whether the operator looks after the account's services, for the price of the managed service
+    for each instance."""
     longview_subscription: str | None
     """The Longview plan; null for none."""
     network_helper: bool

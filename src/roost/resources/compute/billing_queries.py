@@ -45,7 +45,19 @@ CHARGED_ADDRESSES = Billable(
     """,
 )
 """All public ones of an instance but the first."""
-ALL_CHARGED = (CHARGED, CHARGED_BACKUPS, CHARGED_ADDRESSES)
+CHARGED_MANAGED = Billable(
+    "managed",
+    "Managed service",
+    f"""
+    select i.id, i.account_id, i.label, '' as plan, i.region, 1 as quantity,
+        {price_sql("p.price", "p.region_prices", "i.region")}, i.tags
+    from compute_instance i
+        join account a on a.id = i.account_id and a.managed
+        join unit_price p on p.service = 'managed'
+    """,
+)
+"""Each instance of an account that has it."""
+ALL_CHARGED = (CHARGED, CHARGED_BACKUPS, CHARGED_ADDRESSES, CHARGED_MANAGED)
 
 
 async def charge_addresses(db: Queries, compute_id: int, now: datetime) -> None:

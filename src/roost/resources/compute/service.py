@@ -20,7 +20,7 @@ from roost.ids import new_uuid
 from roost.resources.compute import profile_queries, queries, rules
 from roost.resources.compute.backups.jobs import CREATE as CREATE_FROM_BACKUP
 from roost.resources.compute.backups.service import host_of_backup, place_in_new
-from roost.resources.compute.billing_queries import CHARGED, CHARGED_BACKUPS
+from roost.resources.compute.billing_queries import CHARGED, CHARGED_BACKUPS, CHARGED_MANAGED
 from roost.resources.compute.bodies import CreateInstance
 from roost.resources.compute.configs.interface_rules import interface_rows, place_all
 from roost.resources.compute.configs.rules import DEFAULT_KERNEL, default_helpers, profile_label
@@ -125,6 +125,7 @@ async def place(
     await begin(context.db, CHARGED, compute_id, new["now"])
     if wanted.backups_enabled:
         await begin(context.db, CHARGED_BACKUPS, compute_id, new["now"])
+    await begin(context.db, CHARGED_MANAGED, compute_id, new["now"])
     await give_to_creator(context, COMPUTE.name, compute_id)
     return new, record
 

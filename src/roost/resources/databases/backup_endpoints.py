@@ -3,12 +3,14 @@
 from roost.resources.databases import backup_service, endpoints
 from roost.resources.databases.backup_queries import BACKUPS
 from roost.resources.databases.bodies import TakeDatabaseSnapshot
+from roost.resources.databases.engine import KindName
 from roost.resources.databases.records import DatabaseBackupRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Read, Write
 from roost.web.registry import Page, endpoint
 
+_KIND: KindName = "mysql"
 _SCOPES = ("databases:read_write",)
 """Reading needs them too (spec A auth 3 databases)."""
 _ALL = "/databases/mysql/instances/{instanceId:int}/backups"
@@ -30,7 +32,7 @@ async def list_database_backups(call: Call) -> bytes:
 
     Those that are whole. Not while the database is `provisioning`.
     """
-    database = await backup_service.check_backups(call, call.number("instanceId"))
+    database = await backup_service.check_backups(call, _KIND, call.number("instanceId"))
     return await call.collection(BACKUPS, database.id)
 
 
@@ -40,7 +42,7 @@ async def view_database_backup(call: Call) -> bytes:
 
     Not while the database is `provisioning`.
     """
-    database = await backup_service.check_backups(call, call.number("instanceId"))
+    database = await backup_service.check_backups(call, _KIND, call.number("instanceId"))
     return await fetch_record(call.db, BACKUPS, (database.id,), call.number("backupId"))
 
 
@@ -58,7 +60,7 @@ async def take_database_snapshot(call: Call, body: TakeDatabaseSnapshot) -> None
 
     It must be `active`; clients work on meanwhile. A database has at most 3 snapshots.
     """
-    await backup_service.take_snapshot(call, call.number("instanceId"), body)
+    await backup_service.take_snapshot(call, _KIND, call.number("instanceId"), body)
 
 
 @endpoint("DELETE", _ONE, scopes=_SCOPES, grant=_MAY_WRITE, events=("database_backup_delete",))
@@ -67,7 +69,7 @@ async def delete_database_backup(call: Call) -> None:
 
     Not while the database is `provisioning`.
     """
-    await backup_service.delete(call, call.number("instanceId"), call.number("backupId"))
+    await backup_service.delete(call, _KIND, call.number("instanceId"), call.number("backupId"))
 
 
 @endpoint(
@@ -83,4 +85,4 @@ async def restore_database_backup(call: Call) -> None:
     Its data take the place of those at hand, which are lost. Credentials and settings stay. The
     database must be `active`, `degraded` or `failed`.
     """
-    await backup_service.restore(call, call.number("instanceId"), call.number("backupId"))
+    await backup_service.restore(call, _KIND, call.number("instanceId"), call.number("backupId"))

@@ -1,14 +1,19 @@
 """Request bodies of managed databases (spec A databases; reference: operations)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from roost.core.references import OfKind
 from roost.ids import MAX_ID
 from roost.resources.databases import rules
+from roost.resources.databases.engine import KindName
 from roost.resources.databases.queries import DATABASE
-from roost.resources.databases.records import ReplicationType
+from roost.resources.databases.records import (
+    CommitType,
+    PostgresqlReplication,
+    ReplicationType,
+)
 from roost.web.bodies import Body
 from roost.web.checks import Refers, RegionId, catalog_of
 from roost.web.fields import INTEGER, Between, Length, Pattern, ShortText, refuse
@@ -46,6 +51,11 @@ class ForkDatabase(Body):
 
 class CreateDatabase(Body):
     """POST /databases/mysql/instances. The order of the fields is the order of their errors."""
+
+    kind: ClassVar[KindName] = "mysql"
+    usual_replication: ClassVar[ReplicationType] = "semi_synch"
+    """How three nodes are replicated when nothing is said."""
+    replications: ClassVar[tuple[ReplicationType, ...]] = ("asynch", "semi_synch")
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -103,7 +113,8 @@ class CreateDatabase(Body):
     @field_validator("engine")
     @classmethod
     def _check_engine(cls, value: str, info: ValidationInfo) -> str:
-        if catalog_of(info).find_database_engine(value) is None:
+        engine = catalog_of(info).find_database_engine(value)
+        if engine is None or engine.engine != cls.kind:
             raise refuse("engine is not valid")
         return value
 
@@ -111,7 +122,7 @@ class CreateDatabase(Body):
     @classmethod
     def _check_size(cls, value: int, info: ValidationInfo) -> int:
         plan = catalog_of(info).find_database_type(info.data.get("type", ""))
-        if plan is not None and not plan.offers(value):
+        if plan is not None and not plan.offers(cls.kind, value):
             raise refuse("The plan type does not offer clusters of this size")
         return value
 
@@ -121,11 +132,56 @@ class CreateDatabase(Body):
         size = info.data.get("cluster_size")
         if size is None:
             return value
-        fitting = rules.replication_of(size, value)
+        fitting = rules.replication_of(size, value, cls.usual_replication)
         if fitting is None:
-            kinds = "none" if size == 1 else "asynch or semi_synch"
+            kinds = "none" if size == 1 else " or ".join(cls.replications)
             raise refuse(f"Must be {kinds} with a cluster_size of {size}")
         return fitting
+
+    @property
+    def commit_type(self) -> CommitType | None:
+        """For what a commit waits; None where that is no choice."""
+        return None
+
+
+class CreatePostgresqlDatabase(CreateDatabase):
+    """POST /databases/postgresql/instances. The order of the fields is the order of their
+    errors."""
+
+    kind: ClassVar[KindName] = "postgresql"
+    usual_replication: ClassVar[ReplicationType] = "asynch"
+    replications: ClassVar[tuple[ReplicationType, ...]] = ("asynch",)
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "label": "ledger",
+                    "region": "us-lake",
+                    "type": "g1-nano-1",
+                    "engine": "postgresql/15",
+                    "allow_list": ["192.0.2.1"],
+                },
+                {
+                    "label": "ledger-yesterday",
+                    "region": "us-lake",
+                    "type": "g1-nano-1",
+                    "engine": "postgresql/15",
+                    "fork": {"source": 100001, "restore_time": "2030-02-01T12:00:00"},
+                },
+            ]
+        }
+    )
+
+    replication_type: PostgresqlReplication | None = Field(default=None, validate_default=True)
+    """How replicas follow: `none` for one node, else `asynch`, which is what three get when it is
+    omitted."""
+    replication_commit_type: CommitType = "local"
+    """For what a commit waits (`synchronous_commit` of PostgreSQL): with `off` for nothing, with
+    all others until it is on the primary's disk."""
+
+    @property
+    def commit_type(self) -> CommitType:
+        return self.replication_commit_type
 
 
 class Updates(Body):

@@ -11,16 +11,23 @@ from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.databases import backup_service, queries, rules, state_queries
-from roost.resources.databases.engine import DATABASE_PLANE
-from roost.resources.databases.queries import DATABASE, DatabaseFacts
+from roost.resources.databases.engine import KindName, holder_of
+from roost.resources.databases.queries import DatabaseFacts, entity_of
 from roost.resources.databases.steps import DatabaseArgs, on_database
 from roost.secrets import Box
 from roost.store import Queries
 
-_FULL = (
-    "The disk is full. Until there is room the user may read, delete, truncate and drop, but not"
-    " write. Drop or truncate what is not needed, or take a larger plan."
-)
+_FULL: dict[KindName, str] = {
+    "mysql": (
+        "The disk is full. Until there is room the user may read, delete, truncate and drop, but"
+        " not write. Drop or truncate what is not needed, or take a larger plan."
+    ),
+    "postgresql": (
+        "The disk is full. Until there is room sessions only read, unless they set"
+        " default_transaction_read_only to off: drop or truncate what is not needed, or take a"
+        " larger plan. Nobody can log in when data take the rest of the disk, too."
+    ),
+}
 _ROOM = "There is room on the disk again; the user may write."
 
 
@@ -29,7 +36,7 @@ async def fit(run: Run[DatabaseArgs]) -> Verdict:
     facts = await queries.find(run.store, run.args.database_id)
     if facts is None or not serves(facts):
         return next_step()
-    engine = run.get(Engines).holding(DATABASE_PLANE, facts)
+    engine = holder_of(run.get(Engines), facts)
     await engine.free(facts.id)
     state = await engine.inspect(facts.id)
     if state is None:
@@ -40,11 +47,10 @@ async def fit(run: Run[DatabaseArgs]) -> Verdict:
     async def write(db: Queries) -> None:
         await state_queries.set_used(db, facts.id, state.used + state.temporary)
         if await state_queries.set_disk_full(db, facts, full):
-            action, text = (
-                ("database_low_disk_space", _FULL) if full else ("database_update", _ROOM)
-            )
+            action = "database_low_disk_space" if full else "database_update"
+            text = _FULL[facts.kind] if full else _ROOM
             by = log.Starter(run.get(JobQueue), db, facts.account_id)
-            await log.notify(by, action, DATABASE.of(facts), message=text)
+            await log.notify(by, action, entity_of(facts), message=text)
 
     return next_step(write)
 
@@ -53,7 +59,7 @@ async def as_before(run: Run[DatabaseArgs]) -> Verdict:
     """The user may do what the row says."""
     facts = await queries.find(run.store, run.args.database_id)
     if facts is not None and serves(facts):
-        engine = run.get(Engines).holding(DATABASE_PLANE, facts)
+        engine = holder_of(run.get(Engines), facts)
         await engine.limit_writes(facts.spec(run.get(Box)))
     return next_step()
 

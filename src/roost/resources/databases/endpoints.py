@@ -1,16 +1,14 @@
 """What the API offers: engines, plans and managed databases (spec A databases)."""
 
-import base64
-
-from roost.errors import invalid
-from roost.resources.databases import service
+from roost.resources.databases import credential_service, service
 from roost.resources.databases.bodies import CreateDatabase, UpdateDatabase
+from roost.resources.databases.engine import KindName
 from roost.resources.databases.queries import (
     DATABASES,
     ENGINES,
     EVERY_ENGINE,
     EVERY_TYPE,
-    MYSQL_DATABASES,
+    LISTINGS,
     TYPES,
 )
 from roost.resources.databases.records import (
@@ -21,14 +19,14 @@ from roost.resources.databases.records import (
     MysqlDatabaseRow,
     SslRow,
 )
-from roost.resources.databases.rules import ADMIN
-from roost.secrets import Box
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Listed, Read, Unrestricted, Write
 from roost.web.registry import DryRun, Page, endpoint
 
 _CACHE_SECONDS = 60
+_KIND: KindName = "mysql"
+_LISTING = LISTINGS[_KIND]
 _READ = ("databases:read_only",)
 _WRITE = ("databases:read_write",)
 _ALL = "/databases/mysql/instances"
@@ -121,14 +119,14 @@ async def list_databases(call: Call) -> bytes:
     scopes=_READ,
     grant=Listed("database"),
     returns=Page(MysqlDatabaseRow),
-    filters=MYSQL_DATABASES.columns,
+    filters=_LISTING.columns,
 )
 async def list_mysql_databases(call: Call) -> bytes:
     """List managed MySQL databases.
 
     Those of the account; restricted users see those that are granted to them.
     """
-    return await call.collection(MYSQL_DATABASES, call.account_id)
+    return await call.collection(_LISTING, call.account_id)
 
 
 @endpoint(
@@ -177,7 +175,7 @@ async def update_mysql_database(call: Call, body: UpdateDatabase) -> bytes:
     is `active` again, on open connections too. A `type` with more disk resizes the nodes, which
     are down for a moment.
     """
-    await service.update(call, call.number("instanceId"), body)
+    await service.update(call, _KIND, call.number("instanceId"), body)
     return await _record(call)
 
 
@@ -194,7 +192,7 @@ async def delete_mysql_database(call: Call) -> None:
 
     All data and backups are lost. It must be `active`, `failed` or `degraded`.
     """
-    await service.delete(call, call.number("instanceId"))
+    await service.delete(call, _KIND, call.number("instanceId"))
 
 
 @endpoint("GET", f"{_ONE}/credentials", scopes=_READ, grant=_MAY_READ, returns=CredentialsRow)
@@ -203,9 +201,7 @@ async def view_database_credentials(call: Call) -> CredentialsRow:
 
     Its admin user, while it is `active`.
     """
-    database = await service.find(call, call.number("instanceId"))
-    service.check_status(database, "active")
-    return {"username": ADMIN, "password": call.get(Box).open(database.password).decode()}
+    return await credential_service.credentials(call, _KIND, call.number("instanceId"))
 
 
 @endpoint(
@@ -220,7 +216,7 @@ async def reset_database_credentials(call: Call) -> None:
 
     The admin user gets a new random password. It must be `active`.
     """
-    await service.reset_credentials(call, call.number("instanceId"))
+    await service.reset_credentials(call, _KIND, call.number("instanceId"))
 
 
 @endpoint("GET", f"{_ONE}/ssl", scopes=_READ, grant=_MAY_READ, returns=SslRow)
@@ -229,11 +225,7 @@ async def view_database_ssl(call: Call) -> SslRow:
 
     By which clients know its servers; while it is `active`.
     """
-    database = await service.find(call, call.number("instanceId"))
-    service.check_status(database, "active")
-    if database.ca_certificate is None:
-        raise invalid("Database has no certificate.")
-    return {"ca_certificate": base64.b64encode(database.ca_certificate.encode()).decode()}
+    return await credential_service.certificate(call, _KIND, call.number("instanceId"))
 
 
 @endpoint("POST", f"{_ONE}/patch", scopes=_WRITE, grant=_MAY_WRITE, events=("database_update",))
@@ -243,8 +235,8 @@ async def patch_mysql_database(call: Call) -> None:
     It must be `active`; a single node is down for a moment. Otherwise this is done in the window
     of maintenance.
     """
-    await service.patch(call, call.number("instanceId"))
+    await service.patch(call, _KIND, call.number("instanceId"))
 
 
 async def _record(call: Call) -> bytes:
-    return await call.record(call.number("instanceId"), MYSQL_DATABASES, call.account_id)
+    return await call.record(call.number("instanceId"), _LISTING, call.account_id)

@@ -5,13 +5,16 @@ idempotent; names on the host derive from the database's id (`database-100001`).
 waits may raise EngineError. Passwords reach neither logs nor errors.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from roost.core.engine import Health
-from roost.core.planes import Plane
+from roost.core.planes import Engines, Placed, Plane
+
+KindName = Literal["mysql", "postgresql"]
+"""The protocol that clients speak, by which the API tells databases apart."""
 
 _LEAST_TEMPORARY = 64
 """MB"""
@@ -22,13 +25,15 @@ class DatabaseShape:
     """What cannot change once a database is made."""
 
     server: str
-    """`mysql` or `mariadb`"""
+    """`mysql`, `mariadb` or `postgresql`"""
     version: str
     """Of the server, or its beginning: `10.11`"""
     cluster_size: int
     replication_type: str
     encrypted: bool
     ssl_connection: bool
+    commit_type: str | None = None
+    """For what a commit waits (`synchronous_commit`); None where there is no choice"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,3 +266,27 @@ class DatabaseEngine(Protocol):
 
 
 DATABASE_PLANE: Plane[DatabaseEngine] = Plane("databases")
+POSTGRESQL_PLANE: Plane[DatabaseEngine] = Plane("postgresql")
+
+PLANES: Mapping[KindName, Plane[DatabaseEngine]] = {
+    "mysql": DATABASE_PLANE,
+    "postgresql": POSTGRESQL_PLANE,
+}
+
+
+class Held(Placed, Protocol):
+    """A database that an engine of its kind holds."""
+
+    @property
+    def kind(self) -> KindName: ...
+
+
+def holder_of(engines: Engines, database: Held) -> DatabaseEngine:
+    """The engine that holds it. Raises EngineError like `Engines.holding`."""
+    return engines.holding(PLANES[database.kind], database)
+
+
+def all_engines(engines: Engines) -> Iterator[tuple[str, DatabaseEngine]]:
+    """Those of all kinds, each with its region."""
+    for plane in PLANES.values():
+        yield from engines.by_region(plane).items()

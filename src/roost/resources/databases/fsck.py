@@ -9,8 +9,8 @@ from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
 from roost.resources.databases import backup_queries, jobs, queries, state_queries, watch_jobs
-from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine, DatabaseState
-from roost.resources.databases.queries import DATABASE, DatabaseFacts, resource_of
+from roost.resources.databases.engine import PLANES, DatabaseEngine, DatabaseState, KindName
+from roost.resources.databases.queries import DatabaseFacts, entity_of, resource_of
 from roost.resources.databases.records import DatabaseStatus
 from roost.resources.databases.steps import DatabaseArgs
 from roost.store import Queries
@@ -71,7 +71,7 @@ def _compare_backups(shown: Collection[int], held: Collection[int]) -> Drift | N
 
 
 def _judge_logs(state: DatabaseState) -> Drift | None:
-    """Binary logs that are kept from the oldest backup on."""
+    """Logs of writes that are kept from the oldest backup on."""
     if state.lost_logs:
         text = f"has lost {state.lost_logs} of the binary logs that were kept since its backups"
         return Drift("lost_logs", text)
@@ -81,13 +81,17 @@ def _judge_logs(state: DatabaseState) -> Drift | None:
     return None
 
 
+_WHAT: dict[KindName, str] = {"mysql": "databases", "postgresql": "PostgreSQL databases"}
+
+
 async def check_databases(installation: Installation) -> AsyncIterator[Finding]:
     """Servers, data and rows of all regions."""
-    engines = installation.get(Engines).by_region(DATABASE_PLANE)
-    regions = {region: _Databases(installation, region, each) for region, each in engines.items()}
-    used = await queries.regions_in_use(installation.store)
-    async for finding in check_regions(regions, "databases", used):
-        yield finding
+    for kind, plane in PLANES.items():
+        engines = installation.get(Engines).by_region(plane).items()
+        regions = {region: _Databases(installation, kind, region, each) for region, each in engines}
+        used = await queries.regions_in_use(installation.store, kind)
+        async for finding in check_regions(regions, _WHAT[kind], used):
+            yield finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ _Case: TypeAlias = Case[int, _Rows, DatabaseState, Drift]
 
 @dataclass(frozen=True, slots=True)
 class _Databases(Reconciler[int, _Rows, DatabaseState, Drift]):
+    kind: KindName
     region: str
     engine: DatabaseEngine
 
@@ -120,12 +125,12 @@ class _Databases(Reconciler[int, _Rows, DatabaseState, Drift]):
     ) -> Mapping[int, bool]:
         """Backups deserve a close look each."""
         store = self.installation.store
-        rows = await queries.in_region(store, self.region, after or 0, limit)
+        rows = await queries.in_region(store, self.kind, self.region, after or 0, limit)
         return {row.id: True for row in rows}
 
     async def read(self, db: Queries, key: int) -> _Rows:
         row = await queries.lock_any(db, key)
-        if row is None or row.region != self.region:
+        if row is None or (row.kind, row.region) != (self.kind, self.region):
             return _Rows(None, ())
         if await self.queue.busy(db, resource_of(key)):
             raise ChangedError
@@ -164,7 +169,7 @@ async def _delete(databases: _Databases, case: _Case) -> str:
     async with databases.holding(case) as db:
         by = log.Starter(databases.queue, db, row.account_id)
         args = DatabaseArgs(database_id=row.id)
-        await log.start(by, jobs.DELETE, args, DATABASE.of(row))
+        await log.start(by, jobs.DELETE, args, entity_of(row))
     return "a job deletes it"
 
 

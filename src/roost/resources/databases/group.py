@@ -3,6 +3,7 @@
 from roost.core.context import Context
 from roost.core.endings import Ending
 from roost.core.group import Group
+from roost.errors import not_found
 from roost.resources.databases import (
     backup_endpoints,
     conditions,
@@ -13,23 +14,29 @@ from roost.resources.databases import (
     limits,
     name_fsck,
     name_jobs,
+    postgresql_backup_endpoints,
+    postgresql_endpoints,
     queries,
     service,
     suspension_service,
     upkeep_jobs,
     watch_jobs,
 )
-from roost.resources.databases.engine import DATABASE_PLANE
+from roost.resources.databases.engine import PLANES
 from roost.resources.databases.queries import DATABASE
 from roost.resources.databases.settings import DatabaseZone, Verification
 
 
 async def _end(context: Context, database_id: str) -> None:
-    await service.delete(context, int(database_id))
+    database = await queries.lock(context.db, context.account_id, int(database_id))
+    if database is None:
+        raise not_found()
+    service.check_status(database, *service.REMOVABLE)
+    await service.remove(context, database)
 
 
 GROUP = Group(
-    endpoints=(endpoints, backup_endpoints),
+    endpoints=(endpoints, backup_endpoints, postgresql_endpoints, postgresql_backup_endpoints),
     entities=(DATABASE,),
     jobs=(
         *(*jobs.KINDS, *upkeep_jobs.KINDS),
@@ -42,11 +49,11 @@ GROUP = Group(
     at_start=(watch_jobs.EVERY_MINUTE, name_jobs.EVERY_MINUTE),
     checks=(fsck.check_databases, name_fsck.check_database_names),
     watches=conditions.WATCHES,
-    billables=(queries.CHARGED,),
+    billables=tuple(queries.CHARGED.values()),
     limits=(limits.DATABASES,),
     promises=(limits.promise,),
     endings=(Ending("database", queries.HELD, _end),),
     suspensions=(suspension_service.DATABASES,),
-    holders=((DATABASE_PLANE, queries.engines_in_use),),
+    holders=tuple((plane, queries.engines_in_use(kind)) for kind, plane in PLANES.items()),
     services=lambda settings: (DatabaseZone.of(settings), Verification.of(settings)),
 )

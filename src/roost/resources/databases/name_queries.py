@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from roost.resources.databases.engine import KindName
 from roost.store import Queries
 from roost.store.query import query
 
@@ -11,6 +12,7 @@ class NamedRow:
     """A database that has names."""
 
     id: int
+    kind: KindName
     region: str
     cluster_size: int
     primary: str | None
@@ -27,7 +29,7 @@ class ZoneRow:
 
 
 @query("""
-    select id, region, cluster_size, host_primary as primary from managed_database
+    select id, kind, region, cluster_size, host_primary as primary from managed_database
     where not deleting and (made or status = 'provisioning') order by id
     """)
 async def named(db: Queries) -> list[NamedRow]:

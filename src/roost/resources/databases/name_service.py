@@ -5,7 +5,7 @@ from ipaddress import ip_address
 
 from roost.core.planes import Engines
 from roost.resources.databases import name_queries
-from roost.resources.databases.engine import DATABASE_PLANE, HostName
+from roost.resources.databases.engine import PLANES, HostName
 from roost.resources.databases.settings import DatabaseZone
 from roost.resources.domains.engine import RRset, Zone
 from roost.resources.domains.settings import Dns
@@ -21,10 +21,11 @@ async def find_names(db: Queries, services: Services) -> list[HostName]:
 
     Those that were made before there were names have none until they are patched.
     """
-    engines = services.get(Engines).by_region(DATABASE_PLANE)
+    engines = services.get(Engines)
+    of_kind = {kind: engines.by_region(plane) for kind, plane in PLANES.items()}
     found = list[HostName]()
     for row in await name_queries.named(db):
-        engine = engines.get(row.region)
+        engine = of_kind[row.kind].get(row.region)
         if engine is None:
             continue
         hosts = engine.hosts(row.id, row.cluster_size)

@@ -2,6 +2,7 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -9,19 +10,21 @@ from asyncpg import Record
 
 from roost.core.billing.ledger import Billable
 from roost.core.entities.kind import ResourceKind
+from roost.core.entities.records import Entity
 from roost.core.lists import listing_of
-from roost.resources.databases.engine import DatabaseShape, DatabaseSpec, Fork
+from roost.resources.databases.engine import DatabaseShape, DatabaseSpec, Fork, KindName
 from roost.resources.databases.records import (
     AnyDatabaseRow,
     DatabaseEngineRow,
     DatabaseStatus,
     DatabaseTypeRow,
     MysqlDatabaseRow,
+    PostgresqlDatabaseRow,
 )
 from roost.resources.databases.rules import ADMIN
 from roost.secrets import Box
 from roost.store import Queries
-from roost.store.paging import Column
+from roost.store.paging import Column, Listing
 from roost.store.query import query
 from roost.store.statement import Statement
 
@@ -42,45 +45,54 @@ TYPES = listing_of(
 EVERY_TYPE = replace(TYPES, scope="true", key="t.id")
 """With those that the catalogue no longer has: their databases still name them."""
 
-_ENGINE = Column("'mysql'::text", "text", sortable=False)
+_ENGINE = Column("d.kind", "text", sortable=False)
 _HOSTS = """
     (select row_to_json(hosts) from (
         select d.host_primary as primary, d.host_secondary as secondary) hosts)
     """
-MYSQL_DATABASES = listing_of(
-    MysqlDatabaseRow,
+DATABASES = listing_of(
+    AnyDatabaseRow,
     source="managed_database d",
     scope="d.account_id = $1 and not d.deleting",
     key="d.id",
     granted=("'database'", "d.id"),
     sql={
-        "engine": "'mysql'",
+        "engine": "d.kind",
         "hosts": _HOSTS,
-        "total_disk_size_gb": "d.disk / 1024",
-        "used_disk_size_gb": "(d.used_mb + 1023) / 1024",
-        "fork": """
-            (select row_to_json(fork) from (
-                select d.fork_source as source, d.fork_moment as restore_time) fork
-            where d.fork_source is not null)
-            """,
-        "oldest_restore_time": "d.oldest_moment",
+        "instance_uri": "'/v4/databases/' || d.kind || '/instances/' || d.id",
     },
     columns={"engine": _ENGINE},
 )
-DATABASES = listing_of(
-    AnyDatabaseRow,
-    source=MYSQL_DATABASES.source,
-    scope=MYSQL_DATABASES.scope,
-    key=MYSQL_DATABASES.key,
-    granted=MYSQL_DATABASES.granted,
-    sql={
-        "engine": "'mysql'",
-        "hosts": _HOSTS,
-        "instance_uri": "'/v4/databases/mysql/instances/' || d.id",
-    },
-    columns={"engine": _ENGINE},
-)
-"""Of all engines."""
+"""Databases of all kinds."""
+
+
+def _of_kind(kind: KindName, row: type) -> Listing:
+    return listing_of(
+        row,
+        source=DATABASES.source,
+        scope=f"{DATABASES.scope} and d.kind = '{kind}'",
+        key=DATABASES.key,
+        granted=DATABASES.granted,
+        sql={
+            "engine": "d.kind",
+            "hosts": _HOSTS,
+            "total_disk_size_gb": "d.disk / 1024",
+            "used_disk_size_gb": "(d.used_mb + 1023) / 1024",
+            "fork": """
+                (select row_to_json(fork) from (
+                    select d.fork_source as source, d.fork_moment as restore_time) fork
+                where d.fork_source is not null)
+                """,
+            "oldest_restore_time": "d.oldest_moment",
+        },
+        columns={"engine": _ENGINE},
+    )
+
+
+LISTINGS: Mapping[KindName, Listing] = {
+    "mysql": _of_kind("mysql", MysqlDatabaseRow),
+    "postgresql": _of_kind("postgresql", PostgresqlDatabaseRow),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +102,7 @@ class DatabaseFacts:
     id: int
     account_id: int
     label: str
+    kind: KindName
     region: str
     engine: str
     """Of the data plane."""
@@ -104,6 +117,7 @@ class DatabaseFacts:
     replication_type: str
     encrypted: bool
     ssl_connection: bool
+    replication_commit_type: str | None
     allow_list: list[str]
     updates: str
     """JSON."""
@@ -130,6 +144,7 @@ class DatabaseFacts:
             self.replication_type,
             self.encrypted,
             self.ssl_connection,
+            self.replication_commit_type,
         )
 
     @property
@@ -161,6 +176,7 @@ class NewDatabase:
 
     account_id: int
     label: str
+    kind: KindName = "mysql"
     region: str
     engine: str
     type: str
@@ -171,6 +187,8 @@ class NewDatabase:
     allow_list: list[str]
     updates: str
     """JSON."""
+    port: int = 3306
+    """Shown until it is made."""
     password: bytes
     """Sealed."""
     fork: Fork | None = None
@@ -178,31 +196,35 @@ class NewDatabase:
 
 
 _FACTS = """
-    select id, account_id, label, region, engine, type, server, version, vcpus, memory, disk,
-        cluster_size, replication_type, encrypted, ssl_connection, allow_list, updates, status,
-        password, next_password, ca_certificate, used_mb, disk_full, oldest_moment,
-        fork_source, fork_moment, made, deleting, xmin as row_version
+    select id, account_id, label, kind, region, engine, type, server, version, vcpus, memory, disk,
+        cluster_size, replication_type, encrypted, ssl_connection, replication_commit_type,
+        allow_list, updates, status, password, next_password, ca_certificate, used_mb,
+        disk_full, oldest_moment, fork_source, fork_moment, made, deleting, xmin as row_version
     from managed_database
     """
 
-_INSERT = Statement(f"""
-    insert into managed_database as d (account_id, label, region, engine, type, server, version,
-        vcpus, memory, disk, cluster_size, replication_type, encrypted, ssl_connection, allow_list,
-        updates, password, fork_source, fork_moment, status, created, updated)
-    values (:account_id, :label, :region, :engine, :type, :server, :version,
-        :vcpus, :memory, :disk, :cluster_size, :replication_type, :encrypted, :ssl_connection,
-        :allow_list, :updates, :password, :fork_source, :fork_moment, 'provisioning',
-        :now, :now)
+_INSERT = {
+    kind: Statement(f"""
+    insert into managed_database as d (account_id, label, kind, region, engine, type, server,
+        version, vcpus, memory, disk, cluster_size, replication_type, encrypted, ssl_connection,
+        replication_commit_type, allow_list, updates, port, password, fork_source, fork_moment,
+        status, created, updated)
+    values (:account_id, :label, :kind, :region, :engine, :type, :server,
+        :version, :vcpus, :memory, :disk, :cluster_size, :replication_type, :encrypted,
+        :ssl_connection, :commit_type, :allow_list, :updates, :port, :password, :fork_source,
+        :fork_moment, 'provisioning', :now, :now)
     on conflict (account_id, label) where not deleting do nothing
-    returning d.id, {MYSQL_DATABASES.record_text} as record
+    returning d.id, {listing.record_text} as record
     """)
+    for kind, listing in LISTINGS.items()
+}
 
 
 async def insert(db: Queries, new: NewDatabase) -> tuple[int, str] | None:
     """The database's id and record; None when the account has one of this label."""
     shape = new.shape
     row = await db.fetchrow(
-        *_INSERT.of(
+        *_INSERT[new.kind].of(
             new,
             server=shape.server,
             version=shape.version,
@@ -210,6 +232,7 @@ async def insert(db: Queries, new: NewDatabase) -> tuple[int, str] | None:
             replication_type=shape.replication_type,
             encrypted=shape.encrypted,
             ssl_connection=shape.ssl_connection,
+            commit_type=shape.commit_type,
             fork_source=None if new.fork is None else new.fork.source,
             fork_moment=None if new.fork is None else new.fork.moment,
         )
@@ -239,20 +262,26 @@ async def lock_any(db: Queries, database_id: int) -> DatabaseFacts | None:
     return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for no key update", database_id))
 
 
-async def in_region(db: Queries, region: str, after: int, limit: int) -> list[DatabaseFacts]:
-    """The next ones of a region, by id."""
-    sql = f"{_FACTS} where region = $1 and id > $2 order by id limit $3"
-    return [DatabaseFacts(**row) for row in await db.fetch(sql, region, after, limit)]
+async def in_region(
+    db: Queries, kind: KindName, region: str, after: int, limit: int
+) -> list[DatabaseFacts]:
+    """The next ones of a kind in a region, by id."""
+    sql = f"{_FACTS} where kind = $1 and region = $2 and id > $3 order by id limit $4"
+    return [DatabaseFacts(**row) for row in await db.fetch(sql, kind, region, after, limit)]
 
 
-async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
-    """Regions and the names of the engines that hold databases of theirs."""
-    rows = await db.fetch("select distinct region, engine from managed_database order by 1, 2")
-    return [(row["region"], row["engine"]) for row in rows]
+def engines_in_use(kind: KindName) -> Callable[[Queries], Awaitable[list[tuple[str, str]]]]:
+    """Regions and the names of the engines that hold databases of the kind there."""
+    sql = "select distinct region, engine from managed_database where kind = $1 order by 1, 2"
+
+    async def find(db: Queries) -> list[tuple[str, str]]:
+        return [(row["region"], row["engine"]) for row in await db.fetch(sql, kind)]
+
+    return find
 
 
-@query("select distinct region from managed_database order by region")
-async def regions_in_use(db: Queries) -> list[str]: ...
+@query("select distinct region from managed_database where kind = $1 order by region")
+async def regions_in_use(db: Queries, kind: KindName) -> list[str]: ...
 
 
 async def promised_in(db: Queries, region: str) -> tuple[int, int]:
@@ -286,11 +315,17 @@ def _facts(row: Record | None) -> DatabaseFacts | None:
 
 DATABASE = ResourceKind(
     name="database",
-    path="/databases/mysql/instances/{id}",
-    listing=MYSQL_DATABASES,
+    path="/databases/{variant}/instances/{id}",
+    variant="d.kind",
+    listing=DATABASES,
     label="d.label",
     ticket_field="database_id",
 )
+
+
+def entity_of(database: DatabaseFacts, label: str | None = None) -> Entity:
+    """As events name it; by another label when one is given."""
+    return DATABASE.entity(database.id, label or database.label, database.kind)
 
 
 def resource_of(database_id: int) -> str:
@@ -299,20 +334,26 @@ def resource_of(database_id: int) -> str:
 
 
 _PRICE = """
-    (select c -> 'price' from json_array_elements(t.engines -> 'mysql') c
+    (select c -> 'price' from json_array_elements(t.engines -> d.kind) c
         where (c ->> 'quantity')::int = d.cluster_size limit 1)
     """
-CHARGED = Billable(
-    "db_mysql",
-    "Database",
-    f"""
-    select d.id, d.account_id, d.label, d.type as plan, d.region, 1 as quantity,
-        coalesce(({_PRICE} ->> 'hourly')::numeric, 0) as hourly,
-        coalesce(({_PRICE} ->> 'monthly')::numeric, 0) as monthly, array[]::text[] as tags
-    from managed_database d join database_type t on t.id = d.type
-    where not d.deleting
-    """,
-)
+
+
+def _charged(kind: KindName) -> Billable:
+    return Billable(
+        f"db_{kind}",
+        "Database",
+        f"""
+        select d.id, d.account_id, d.label, d.type as plan, d.region, 1 as quantity,
+            coalesce(({_PRICE} ->> 'hourly')::numeric, 0) as hourly,
+            coalesce(({_PRICE} ->> 'monthly')::numeric, 0) as monthly, array[]::text[] as tags
+        from managed_database d join database_type t on t.id = d.type
+        where not d.deleting and d.kind = '{kind}'
+        """,
+    )
+
+
+CHARGED: Mapping[KindName, Billable] = {kind: _charged(kind) for kind in LISTINGS}
 """All nodes together have one price."""
 
 

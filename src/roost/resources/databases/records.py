@@ -1,6 +1,6 @@
 """Records of managed databases (spec A databases; reference: Database engine and following)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -20,6 +20,8 @@ DatabaseStatus = Literal[
     "backing_up",
 ]
 ReplicationType = Literal["none", "asynch", "semi_synch"]
+PostgresqlReplication = Literal["none", "asynch"]
+CommitType = Literal["off", "on", "local", "remote_write", "remote_apply"]
 BackupType = Literal["auto", "snapshot"]
 
 
@@ -61,6 +63,8 @@ class EnginePrices(TypedDict):
 
     mysql: list[ClusterPriceRow]
     """Of MySQL databases, by cluster size."""
+    postgresql: NotRequired[list[ClusterPriceRow]]
+    """Of PostgreSQL databases, by cluster size."""
 
 
 # This key is a Python keyword, so it is named outside of a class body.
@@ -173,6 +177,28 @@ class MysqlDatabaseRow(DatabaseRow):
     """Whether clients must connect by TLS."""
     replication_type: ReplicationType
     """How the replicas follow; `none` for a single node."""
+    port: int
+    """The TCP port of its hosts."""
+    total_disk_size_gb: int
+    """GB of disk of a node."""
+    used_disk_size_gb: int
+    """GB of it that are used, rounded up; measured every minute."""
+    fork: ForkRow | None
+    """What it began as (an extension); null when it was made empty."""
+    oldest_restore_time: Timestamp | None
+    """The first moment (UTC) that a fork of it can have (an extension); null without a backup that
+    is good for one."""
+
+
+class PostgresqlDatabaseRow(DatabaseRow):
+    """A PostgreSQL database; sizes in GB."""
+
+    ssl_connection: bool
+    """Whether clients must connect by TLS."""
+    replication_type: PostgresqlReplication
+    """How the replicas follow; `none` for a single node."""
+    replication_commit_type: CommitType
+    """For what a commit waits (`synchronous_commit` of PostgreSQL)."""
     port: int
     """The TCP port of its hosts."""
     total_disk_size_gb: int

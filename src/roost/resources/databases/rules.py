@@ -44,11 +44,12 @@ def sort_networks(networks: list[str]) -> list[str]:
     return [str(each) for each in sorted(parsed, key=lambda n: (n.version, n))]
 
 
-def replication_of(cluster_size: int, wanted: str | None) -> str | None:
-    """How nodes are replicated; None where that does not fit the cluster."""
+def replication_of(cluster_size: int, wanted: str | None, usual: str = "semi_synch") -> str | None:
+    """How nodes are replicated, as is `usual` for a cluster if nothing is wanted; None where that
+    does not fit the cluster."""
     if cluster_size == 1:
         return "none" if wanted in (None, "none") else None
-    return wanted or "semi_synch" if wanted != "none" else None
+    return wanted or usual if wanted != "none" else None
 
 
 class Window(Protocol):

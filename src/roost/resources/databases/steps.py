@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict
 
-from roost.core.billing.ledger import record
 from roost.core.events import log
 from roost.core.planes import Engines
 from roost.jobs.kinds import Effect, JobArgs
@@ -13,9 +12,10 @@ from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, Write, next_step, writing
 from roost.resources.databases import backup_queries, queries, state_queries
-from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine, DatabaseSpec
+from roost.resources.databases.charge_service import charge
+from roost.resources.databases.engine import DatabaseEngine, DatabaseSpec, holder_of
 from roost.resources.databases.name_jobs import name_soon
-from roost.resources.databases.queries import DATABASE, DatabaseFacts, resource_of
+from roost.resources.databases.queries import DatabaseFacts, entity_of, resource_of
 from roost.resources.databases.records import DatabaseStatus
 from roost.secrets import Box
 from roost.store import Queries
@@ -98,7 +98,7 @@ async def is_not_updated(db: Queries, job: Job, args: UpdateArgs) -> None:
         await state_queries.set_plan(
             db, args.database_id, plan.type, plan.vcpus, plan.memory, plan.disk
         )
-        await record(db, queries.CHARGED, args.database_id, job.finished or job.created)
+        await charge(db, args.database_id, job.finished or job.created)
     await settles(db, job, args)
 
 
@@ -115,7 +115,7 @@ async def vanishes(db: Queries, job: Job, args: DatabaseArgs) -> None:
 async def reappears(db: Queries, job: Job, args: DatabaseArgs) -> None:
     now = job.finished or job.created
     await state_queries.undelete(db, args.database_id, now)
-    await record(db, queries.CHARGED, args.database_id, now)
+    await charge(db, args.database_id, now)
 
 
 async def has_new_password(db: Queries, job: Job, args: DatabaseArgs) -> None:
@@ -241,7 +241,7 @@ async def ensure(run: Run[DatabaseArgs]) -> Verdict:
 
     async def tell(db: Queries) -> None:
         by = log.Starter(run.get(JobQueue), db, facts.account_id)
-        await log.notify(by, "database_degraded", DATABASE.of(facts), message=_BEHIND)
+        await log.notify(by, "database_degraded", entity_of(facts), message=_BEHIND)
 
     return next_step(tell)
 
@@ -328,7 +328,7 @@ async def keep(run: Run[DatabaseArgs]) -> Verdict:
 
     async def write(db: Queries) -> None:
         await state_queries.delete(db, facts.id)
-        await record(db, queries.CHARGED, facts.id, run.clock.now())
+        await charge(db, facts.id, run.clock.now())
 
     return next_step(write)
 
@@ -348,7 +348,7 @@ async def _facts(run: Run[DatabaseArgs]) -> DatabaseFacts:
 
 
 def _engine(run: Run[DatabaseArgs], facts: DatabaseFacts) -> DatabaseEngine:
-    return run.get(Engines).holding(DATABASE_PLANE, facts)
+    return holder_of(run.get(Engines), facts)
 
 
 def _spec(run: Run[DatabaseArgs], facts: DatabaseFacts) -> DatabaseSpec:

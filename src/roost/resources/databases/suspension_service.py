@@ -7,7 +7,7 @@ from roost.errors import invalid
 from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
 from roost.resources.databases import jobs, queries
-from roost.resources.databases.queries import DATABASE, DatabaseFacts, resource_of
+from roost.resources.databases.queries import DatabaseFacts, entity_of, resource_of
 from roost.resources.databases.steps import DatabaseArgs
 
 _RUNNING = """
@@ -44,7 +44,7 @@ async def _start(
     context: Context, kind: JobKind[DatabaseArgs], database: DatabaseFacts, message: str
 ) -> None:
     args = DatabaseArgs(database_id=database.id)
-    await log.start(context, kind, args, DATABASE.of(database), message=message)
+    await log.start(context, kind, args, entity_of(database), message=message)
 
 
 DATABASES = Suspension(_RUNNING, _RESTING, _rest, _resume)

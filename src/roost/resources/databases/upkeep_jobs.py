@@ -14,7 +14,7 @@ from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.databases import backup_queries, queries, state_queries
-from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine
+from roost.resources.databases.engine import DatabaseEngine, all_engines, holder_of
 from roost.resources.databases.queries import resource_of
 from roost.resources.databases.settings import Verification
 from roost.secrets import Box
@@ -47,7 +47,7 @@ def one_at_a_time(args: VerifyArgs) -> str:
 
 async def keep_logs(run: Run[UpkeepArgs]) -> Verdict:
     """What databases have written is kept beside their backups; where a job works, later."""
-    for region, engine in run.get(Engines).by_region(DATABASE_PLANE).items():
+    for region, engine in all_engines(run.get(Engines)):
         try:
             states = await engine.list()
         except EngineError as error:
@@ -92,14 +92,14 @@ async def verify(run: Run[VerifyArgs]) -> Verdict:
     backup = await backup_queries.find(run.store, backup_id)
     if facts is None or backup is None or facts.deleting or backup.deleting:
         return await tidy(run)
-    engine = run.get(Engines).holding(DATABASE_PLANE, facts)
+    engine = holder_of(run.get(Engines), facts)
     await engine.verify(facts.spec(run.get(Box)), backup_id)
     return next_step()
 
 
 async def tidy(run: Run[VerifyArgs]) -> Verdict:
     """Nothing is left of it, whoever was killed."""
-    for engine in run.get(Engines).by_region(DATABASE_PLANE).values():
+    for _, engine in all_engines(run.get(Engines)):
         await engine.tidy(run.args.database_id)
     return next_step()
 

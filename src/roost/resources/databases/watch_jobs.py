@@ -23,8 +23,8 @@ from roost.resources.databases import (
     state_queries,
 )
 from roost.resources.databases.bodies import Updates
-from roost.resources.databases.engine import DATABASE_PLANE, DatabaseState
-from roost.resources.databases.queries import DATABASE, DatabaseFacts, resource_of
+from roost.resources.databases.engine import DatabaseState, all_engines
+from roost.resources.databases.queries import DatabaseFacts, entity_of, resource_of
 from roost.resources.databases.steps import DatabaseArgs, DatabaseBackupArgs, SaveArgs
 from roost.store import Queries
 
@@ -56,7 +56,7 @@ async def _begin_backup(run: Run[AllArgs], database_id: int) -> None:
         if backup_id is not None:
             by = log.Starter(queue, db, database.account_id)
             args = SaveArgs(database_id=database.id, backup_id=backup_id, replica=True)
-            await log.start(by, jobs.SAVE, args, DATABASE.of(database))
+            await log.start(by, jobs.SAVE, args, entity_of(database))
 
 
 async def end_backups(run: Run[AllArgs]) -> Verdict:
@@ -69,13 +69,13 @@ async def end_backups(run: Run[AllArgs]) -> Verdict:
             if database is not None:
                 by = log.Starter(queue, db, database.account_id)
                 args = DatabaseBackupArgs(database_id=database.id, backup_id=backup.id)
-                await log.start(by, jobs.DISCARD, args, DATABASE.of(database))
+                await log.start(by, jobs.DISCARD, args, entity_of(database))
     return again(0) if len(old) == _BATCH else next_step()
 
 
 async def watch(run: Run[AllArgs]) -> Verdict:
     """Measure all databases; let those serve again that do not, and patch in the window."""
-    for region, engine in run.get(Engines).by_region(DATABASE_PLANE).items():
+    for region, engine in all_engines(run.get(Engines)):
         try:
             states = await engine.list()
         except EngineError as error:
@@ -106,7 +106,7 @@ async def _look(run: Run[AllArgs], state: DatabaseState) -> None:
         elif database.status == "active" and _is_open(database, run.clock.now()):
             by = log.Starter(queue, db, database.account_id)
             args = DatabaseArgs(database_id=database.id)
-            await log.start(by, jobs.PATCH, args, DATABASE.of(database))
+            await log.start(by, jobs.PATCH, args, entity_of(database))
 
 
 def _is_unwell(state: DatabaseState, database: DatabaseFacts) -> bool:
@@ -136,7 +136,7 @@ async def recover(db: Queries, queue: JobQueue, database: DatabaseFacts) -> None
     args = DatabaseArgs(database_id=database.id)
     if database.status in ("active", "backing_up"):
         by = log.Starter(queue, db, database.account_id)
-        await log.start(by, jobs.RECOVER, args, DATABASE.of(database))
+        await log.start(by, jobs.RECOVER, args, entity_of(database))
     elif database.status == "degraded":
         await queue.enqueue(db, jobs.RECOVER, args, account_id=database.account_id)
 

@@ -115,8 +115,8 @@ class OpenTicket(Body):
     @field_validator("managed_issue")
     @classmethod
     def _check_managed(cls, value: bool, info: ValidationInfo) -> bool:
-        if value:
-            raise refuse(rules.ONE_ENTITY if _names_an_entity(info) else rules.NOT_MANAGED)
+        if value and _names_an_entity(info):
+            raise refuse(rules.ONE_ENTITY)
         return value
 
     @field_validator("region")

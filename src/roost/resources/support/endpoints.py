@@ -1,5 +1,6 @@
 """What the API offers: support tickets (spec A support)."""
 
+from roost.core.account_queries import is_managed
 from roost.core.limits.check import check_limits
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
@@ -54,6 +55,8 @@ async def open_ticket(call: Call, body: OpenTicket) -> bytes:
 
     What it is about is named by one of the `_id` fields, or by `vlan` and `region`.
     """
+    if body.managed_issue and not await is_managed(call.db, call.account_id):
+        raise invalid(rules.NOT_MANAGED, "managed_issue")
     new = NewTicket(
         account_id=call.account_id,
         kind="support",

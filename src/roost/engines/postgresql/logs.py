@@ -1,0 +1,319 @@
+"""What a database has written since its backups were made: segments of its log of writes, kept
+beside them.
+
+The server puts each whole segment into a folder of its own, from which they are taken. A restore
+begins an era, which is another timeline: what comes then does not follow from what was written
+before, but from the backup that was put back.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import structlog
+from pydantic import BaseModel, SecretStr
+
+from roost.core.engine import EngineError
+from roost.engines.databases.backups import make_durable
+from roost.engines.databases.programs import run
+from roost.engines.postgresql import backups
+from roost.engines.postgresql.folder import Folder
+from roost.engines.postgresql.segments import (
+    first_of,
+    is_history,
+    is_segment,
+    name_of,
+    number_of,
+    timeline_of,
+)
+from roost.engines.postgresql.server import Server
+from roost.threads import DISK
+
+_DOING = "The database's log of writes could not be kept"
+_STATE, _PART, _ENDING = "state", "segment.part", ".zst"
+_ARCHIVE_SECONDS, _POLL_SECONDS = 60.0, 0.02
+_MB = 1024 * 1024
+_NEXT = """
+    select pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()),
+        pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn() + 1)
+    """
+"""The number of the next transaction, and the segment in which it will be."""
+_MARK = "select pg_catalog.pg_current_xact_id()"
+"""A transaction that commits, which is later than all that a fork of this moment is to have."""
+_SWITCH = "select pg_catalog.pg_walfile_name(pg_catalog.pg_switch_wal())"
+
+_log = structlog.get_logger(__name__)
+
+
+class Era(BaseModel):
+    """Its timeline, and until when all of it is kept."""
+
+    timeline: str
+    began: datetime | None = None
+    """None: with the database."""
+    last: str = ""
+    """The last segment of it."""
+    marked: datetime | None = None
+    """A transaction of this moment or a later one is kept."""
+
+
+class Base(BaseModel):
+    """Something from which later moments can be reached."""
+
+    backup_id: int
+    era: int
+    first: str
+    """The first segment of the era that has what the backup lacks."""
+    moment: datetime | None = None
+    """When it was put back; None: it was made in this era."""
+
+
+class Kept(BaseModel):
+    """What is known of all segments; it outlives whoever writes it."""
+
+    eras: list[Era] = []
+    bases: list[Base] = []
+    next: str = ""
+    """The transaction from which on nothing is kept."""
+    until: datetime | None = None
+    """The same as a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a moment is reached."""
+
+    backup: Path
+    segments: tuple[Path, ...]
+    """With the histories of timelines."""
+    timeline: int
+    target: datetime | None
+    """The moment at which to end; None: with the last segment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What is there, and what should be."""
+
+    oldest: datetime | None
+    lost: int
+    spare: int
+
+
+class Logs:
+    """The log of writes of one database. Whoever calls what waits holds its folder."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._place = Folder(folder.backups / "logs", folder.backups)
+
+    async def keep(self, node: Folder) -> str:
+        """Keep what the server has written so far. The segment in which it goes on."""
+        server, kept = Server(node), await DISK.run(self._read)
+        now = _now()
+        following, segment = await _next(server)
+        if kept.next != f"{timeline_of(segment)} {following}":
+            await server.execute(_DOING, SecretStr(_MARK))
+            last = await server.value(_DOING, _SWITCH)
+            await _archived(node, last)
+            following, segment = await _next(server)
+            kept.next = f"{timeline_of(segment)} {following}"
+            self._mark(kept, last, now)
+        kept.until = now
+        await self._take(node, kept)
+        await DISK.finish(self._write, kept)
+        return segment
+
+    def begin(self, backup_id: int, first: str) -> None:
+        """A backup is being made; this segment is the first that it may lack."""
+        kept, timeline = self._read(), timeline_of(first)
+        if not kept.eras or kept.eras[-1].timeline != timeline:
+            began = _now() if kept.eras else None
+            kept.eras.append(Era(timeline=timeline, began=began))
+        others = [each for each in kept.bases if each.backup_id != backup_id]
+        kept.bases = [*others, Base(backup_id=backup_id, era=len(kept.eras) - 1, first=first)]
+        self._write(kept)
+
+    def begin_era(self, backup_id: int, data: Path) -> None:
+        """A backup was put back, whose server has begun another timeline."""
+        kept, now = self._read(), _now() + timedelta(seconds=1)
+        history = max(path for path in (data / "pg_wal").iterdir() if is_history(path.name))
+        timeline = timeline_of(history.name)
+        kept.eras.append(Era(timeline=timeline, began=now))
+        first, era = first_of(timeline, history.read_text()), len(kept.eras) - 1
+        kept.bases.append(Base(backup_id=backup_id, era=era, first=first, moment=now))
+        kept.next = ""
+        self._write(kept)
+
+    def histories(self) -> list[Path]:
+        """The histories of all timelines known here: no server begins one of these again."""
+        return [path for path in self._held() if is_history(path.name)]
+
+    def way_to(self, moment: datetime) -> Way:
+        """Raises EngineError where there is none."""
+        kept = self._read()
+        era = sum(each.began is not None and each.began <= moment for each in kept.eras)
+        bases = [each for each in self._usable(kept) if each.era == era]
+        fitting = [each for each in bases if self._moment(each) <= moment]
+        if not fitting:
+            raise EngineError("The database has no backup from before that moment")
+        if kept.until is None or kept.until < moment:
+            raise EngineError("What the database has written up to that moment is not kept yet")
+        base, found = max(fitting, key=self._moment), kept.eras[era]
+        names = {name for name in self._segments() if _needs(base, found, name)}
+        paths = (self._path(name) for name in sorted(names))
+        target = moment if found.marked is not None and moment <= found.marked else None
+        backup, timeline = self._folder.backup(base.backup_id), int(found.timeline, 16)
+        return Way(backup, (*paths, *self.histories()), timeline, target)
+
+    def account(self) -> Account:
+        kept, held = self._read(), self._segments()
+        there = self._there(kept)
+        lost = {name for each in there for name in _due(each, kept) if name not in held}
+        spare = {name for name in held if not _is_needed(name, there, kept)}
+        oldest = min(map(self._moment, self._usable(kept)), default=None)
+        return Account(oldest, len(lost), len(spare))
+
+    def prune(self) -> None:
+        """Remove what no backup needs. Nobody has to hold the folder."""
+        kept = self._read()
+        usable = self._usable(kept)
+        for name in self._segments():
+            if not _is_needed(name, usable, kept):
+                self._path(name).unlink(missing_ok=True)
+
+    def trim(self, most: int) -> None:
+        """Remove what no backup needs, and the oldest when all take more than so many MB."""
+        kept, names = self._read(), sorted(self._segments(), key=number_of)
+        sizes = [self._path(name).stat().st_size for name in names]
+        while sum(sizes) > most * _MB:
+            sizes.pop(0)
+            self._path(names.pop(0)).unlink()
+        usable = self._usable(kept)
+        if usable != kept.bases:
+            kept.bases = usable
+            self._write(kept)
+        self.prune()
+
+    def _mark(self, kept: Kept, last: str, now: datetime) -> None:
+        if kept.eras and kept.eras[-1].timeline == timeline_of(last):
+            kept.eras[-1].last, kept.eras[-1].marked = last, now
+
+    async def _take(self, node: Folder, kept: Kept) -> None:
+        """From where the server has put it."""
+        needed = bool(self._there(kept))
+        for path in await DISK.run(lambda: sorted(node.archive.iterdir())):
+            if is_history(path.name):
+                await DISK.finish(self._copy, path)
+            elif needed and is_segment(path.name) and not self._path(path.name).exists():
+                part = self._place.path / _PART
+                await DISK.run(self._make_place)
+                await run(_DOING, ("zstd", "--quiet", "--force", "-3", "-o", part, "--", path))
+                await DISK.finish(part.chmod, 0o644)  # The server of a fork reads it.
+                await DISK.finish(make_durable, part, self._path(path.name))
+            if not path.name.startswith("archtemp"):  # One is being put there.
+                path.unlink(missing_ok=True)
+
+    def _copy(self, history: Path) -> None:
+        self._make_place()
+        part = self._place.path / _PART
+        part.write_bytes(history.read_bytes())
+        part.chmod(0o644)
+        make_durable(part, self._place.path / history.name)
+
+    def _usable(self, kept: Kept) -> list[Base]:
+        """Of those that are there, those after which no segment is missing."""
+        held = self._segments()
+        return [each for each in self._there(kept) if held.issuperset(_due(each, kept))]
+
+    def _there(self, kept: Kept) -> list[Base]:
+        return [each for each in kept.bases if self._folder.backup(each.backup_id).exists()]
+
+    def _moment(self, base: Base) -> datetime:
+        """The first one at which all is in it."""
+        if base.moment is not None:
+            return base.moment
+        completed = self._folder.backup(base.backup_id).stat().st_mtime
+        return datetime.fromtimestamp(int(completed) + 1, UTC).replace(tzinfo=None)
+
+    def _path(self, segment: str) -> Path:
+        return self._place.path / f"{segment}{_ENDING}"
+
+    def _segments(self) -> set[str]:
+        names = (path.name.removesuffix(_ENDING) for path in self._held())
+        return {name for name in names if is_segment(name)}
+
+    def _held(self) -> list[Path]:
+        return sorted(self._place.path.iterdir()) if self._place.path.is_dir() else []
+
+    def _make_place(self) -> None:
+        self._place.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def _read(self) -> Kept:
+        return Kept.model_validate_json(self._place.read(_STATE) or "{}")
+
+    def _write(self, kept: Kept) -> None:
+        self._make_place()
+        self._place.write(_STATE, kept.model_dump_json())
+
+
+@contextmanager
+def unkept() -> Iterator[None]:
+    """What the block fails to keep is missed later on, and keeps nothing from going on now."""
+    try:
+        yield
+    except EngineError as error:
+        _log.warning("database_logs_not_kept", reason=str(error))
+
+
+async def save(folder: Folder, node: Folder, backup_id: int) -> None:
+    """Back up a node of the database, so that later moments can be reached from there."""
+    if folder.backup(backup_id).exists():
+        return
+    logs = Logs(folder)
+    first = await logs.keep(node)
+    await DISK.finish(logs.begin, backup_id, first)
+    await backups.save(folder, Server(node), backup_id)
+
+
+async def _next(server: Server) -> tuple[str, str]:
+    following, segment = (await server.execute(_DOING, SecretStr(_NEXT))).split()
+    if not is_segment(segment):
+        raise EngineError(f"{_DOING}: a segment has an unusual name")
+    return following, segment
+
+
+async def _archived(node: Folder, segment: str) -> None:
+    """Returns when the server has put it where it is taken from. Raises EngineError."""
+    deadline = time.monotonic() + _ARCHIVE_SECONDS
+    while not (node.archive / segment).exists():
+        if time.monotonic() > deadline:
+            raise EngineError(f"{_DOING}: the server does not hand it over")
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+def _needs(base: Base, era: Era, segment: str) -> bool:
+    """Whether what comes after the base is in the segment, among others."""
+    same = timeline_of(segment) == era.timeline
+    return same and number_of(segment) >= number_of(base.first)
+
+
+def _is_needed(segment: str, bases: list[Base], kept: Kept) -> bool:
+    return any(_needs(each, kept.eras[each.era], segment) for each in bases)
+
+
+def _due(base: Base, kept: Kept) -> list[str]:
+    """All segments that are to be there for it."""
+    era = kept.eras[base.era]
+    if not era.last:
+        return []
+    numbers = range(number_of(base.first), number_of(era.last) + 1)
+    return [name_of(era.timeline, number) for number in numbers]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None, microsecond=0)

@@ -1,0 +1,139 @@
+"""A database of one server."""
+
+import os
+import shutil
+
+from roost.engines.databases.backups import settle, swap
+from roost.engines.databases.host import port_of
+from roost.engines.postgresql import backups, forks, users
+from roost.engines.postgresql.folder import Folder
+from roost.engines.postgresql.host import Host
+from roost.engines.postgresql.logs import Logs, Way, save, unkept
+from roost.engines.postgresql.server import Server, owner
+from roost.resources.databases.engine import DatabaseSpec
+from roost.threads import DISK
+
+_TO_THE_END = {
+    "restore_command": "false",
+    "recovery_target": "immediate",
+    "recovery_target_timeline": "current",
+    "recovery_target_action": "promote",
+}
+"""Of the backup, and no further."""
+
+
+class Single:
+    """Whoever calls it holds the folder."""
+
+    def __init__(self, host: Host, folder: Folder) -> None:
+        self._host = host
+        self._folder = folder
+        self._server = Server(folder)
+
+    @property
+    def primary(self) -> Folder:
+        return self._folder
+
+    def runs(self) -> bool:
+        return self._server.process() is not None
+
+    async def is_sound(self) -> bool:
+        """It has no replicas."""
+        return True
+
+    async def make(self, spec: DatabaseSpec, way: Way | None) -> None:
+        """Empty or with what is at the way's end, without a server."""
+        await self._server.stop()
+        os.chown(self._folder.path, *owner())
+        await self._host.give_port(self._folder)
+        if way is None:
+            await self._host.fill(self._folder, spec)
+        else:
+            await forks.fill(self._host, self._folder, spec, way)
+        self._folder.complete()
+
+    async def serve(self, spec: DatabaseSpec) -> bool:
+        """Nobody reaches the server before its allow list is in force. True, as there is no other
+        node that could have been in time."""
+        await settle(self._folder)
+        await self._serve(spec)
+        return True
+
+    async def rebuild(self, spec: DatabaseSpec) -> None:
+        """There is nothing beside the server."""
+
+    async def restart(self, spec: DatabaseSpec) -> None:
+        await settle(self._folder)
+        await self._server.stop()
+        await self.serve(spec)
+
+    async def stop(self) -> None:
+        await self._server.stop()
+
+    async def allow(self, database_id: int, networks: tuple[str, ...]) -> None:
+        await self._guard(database_id, networks)
+        if self._folder.access.exists():
+            self._host.admit(self._folder, networks)
+            await self._server.reload()
+
+    async def set_password(self, spec: DatabaseSpec) -> None:
+        await users.set_up(self._server, spec, shut_out=await self._is_over(spec))
+
+    async def limit_writes(self, spec: DatabaseSpec) -> None:
+        await users.limit_writes(self._server, spec, shut_out=await self._is_over(spec))
+
+    async def free(self) -> None:
+        with unkept():
+            await self.archive()
+
+    async def back_up(self, backup_id: int, *, replica: bool) -> None:
+        await save(self._folder, self._folder, backup_id)
+
+    async def archive(self) -> None:
+        """Of a server that is down, what there is since the last time is kept later on."""
+        if self.runs():
+            await Logs(self._folder).keep(self._folder)
+
+    async def prepare_replicas(self) -> None:
+        """There is nobody who would have to know anything."""
+
+    async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
+        await settle(self._folder)
+        await backups.unpack(self._folder, self._folder.backup(backup_id))
+        with unkept():
+            await self.archive()
+        await DISK.finish(self._prepare)
+        await self._server.stop()
+        await swap(self._folder, lambda: self._serve(spec), self._server.stop)
+        await DISK.finish(backups.settle, self._folder.data)
+        await DISK.finish(Logs(self._folder).begin_era, backup_id, self._folder.data)
+
+    async def forget(self, database_id: int) -> None:
+        """The host's packet filter knows nothing of it any more."""
+        if (port := self._folder.port) is not None:
+            await self._host.firewall.forget(database_id, port)
+
+    async def _serve(self, spec: DatabaseSpec) -> None:
+        await self._guard(spec.id, spec.allow_list)
+        if not self.runs():
+            await self._host.configure(self._folder, spec)
+            self._host.limits.put(self._folder, spec)
+        await self._server.start()
+        await self._server.led()
+        await self.allow(spec.id, spec.allow_list)
+        await self.set_password(spec)
+
+    async def _guard(self, database_id: int, networks: tuple[str, ...]) -> None:
+        await self._host.firewall.allow(database_id, port_of(self._folder), networks)
+
+    async def _is_over(self, spec: DatabaseSpec) -> bool:
+        """Whether data take what is for temporary files, too: somebody goes on writing."""
+        return spec.full and await DISK.run(self._folder.used) >= spec.disk
+
+    def _prepare(self) -> None:
+        """Restored data begin a timeline that none of this database has."""
+        for history in Logs(self._folder).histories():
+            target = self._folder.new_data / "pg_wal" / history.name
+            shutil.copy2(history, target)
+            os.chown(target, *owner())
+        backups.recover(self._folder.new_data, _TO_THE_END)
