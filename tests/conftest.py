@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import structlog
 from argon2 import PasswordHasher
@@ -16,6 +17,12 @@ from roost.store import Store
 from tests.cli.process import Server
 from tests.golden.flaky import flaky_tests
 from tests.support import database, former, transactions
+
+# Machines that run tests may be busy: what takes long there is no fault.
+hypothesis.settings.register_profile(
+    "roost", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("roost")
 
 _E2E = Path(__file__).parent / "e2e"
 _ENGINES = ("browser", "managed_postgresql", "mariadb", "powerdns", "qemu", "seaweedfs")

@@ -141,7 +141,6 @@ async def test_volumes_and_instances(own: RunningRoost, examples: int) -> None:
 
 SETTINGS = settings(
     stateful_step_count=STEPS,
-    deadline=None,
     database=None,
     phases=(Phase.generate,),
     suppress_health_check=list(HealthCheck),

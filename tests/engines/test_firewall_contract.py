@@ -340,7 +340,7 @@ def _placed(rules: RuleSet, addresses: tuple[str, ...]) -> RuleSet:
     )
 
 
-@settings(max_examples=_ALL_PACKETS // _PACKETS, deadline=None)
+@settings(max_examples=_ALL_PACKETS // _PACKETS)
 @given(first=_rule_sets, second=_rule_sets, drawn=_packets)
 async def test_engines_agree_with_the_model(
     harness: FirewallHarness,

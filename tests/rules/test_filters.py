@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roost.errors import ApiError
@@ -205,13 +205,11 @@ def status(header: str) -> int:
     return 200
 
 
-@settings(deadline=None)  # Machines that run tests may be busy.
 @given(st.dictionaries(keys, values, max_size=4) | values)
 def test_any_json_compiles_or_is_refused(value: object) -> None:
     assert status(json.dumps(value)) in (200, 400)
 
 
-@settings(deadline=None)  # Machines that run tests may be busy.
 @given(st.text())
 def test_any_text_compiles_or_is_refused(header: str) -> None:
     assert status(header) in (200, 400)

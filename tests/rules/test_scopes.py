@@ -1,7 +1,7 @@
 """Scopes: what tokens may hold and what they allow."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roost.core.scopes import AREAS, Scopes
@@ -84,7 +84,6 @@ def test_smallest(wanted: tuple[str, ...], smallest: str | None) -> None:
     assert (scopes and scopes.text) == smallest
 
 
-@settings(deadline=None)  # Machines that run tests may be busy.
 @given(st.lists(SCOPES, min_size=1, max_size=8))
 def test_the_smallest_scopes_allow_what_is_wanted_and_no_area_more(wanted: list[str]) -> None:
     smallest = Scopes.smallest(wanted)
@@ -93,7 +92,6 @@ def test_the_smallest_scopes_allow_what_is_wanted_and_no_area_more(wanted: list[
     assert Scopes.parse(" ".join(wanted)).include(smallest)
 
 
-@settings(deadline=None)  # Machines that run tests may be busy.
 @given(st.lists(SCOPES, min_size=1, max_size=8))
 def test_a_token_allows_what_it_was_given(scopes: list[str]) -> None:
     parsed = Scopes.parse(" ".join(scopes))

@@ -18,7 +18,7 @@ parts = st.lists(
 
 
 @given(taken=parts)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_first_address_that_nobody_has(taken: list[IPv4Network]) -> None:
     usable = list(SUBNET)[2:-2]
     free = [each for each in usable if not any(each in network for network in taken)]

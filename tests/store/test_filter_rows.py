@@ -202,7 +202,6 @@ TOP_LEVEL = ("+order_by", "+order", "+limit")
 
 @settings(
     max_examples=300,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(conditions, orders, limits)
