@@ -247,6 +247,19 @@ async def test_its_token_ends_with_the_session_and_the_password(
     assert (await console.get("/")).location == "/login?next=%2F"
 
 
+async def test_a_stackscript_is_answered_by_fields(console: Browser, client: Client) -> None:
+    script = '#!/bin/sh\n# <UDF name="color" label="Which?" oneof="red,blue" />\n'
+    body = {"label": "paint", "script": script, "images": ["roost/debian12"]}
+    made = await client.post("/compute/stackscripts", body)
+    form = await console.get("/console/compute/instances", do="create_instance")
+    chosen = {"stackscript_id": str(made["id"]), "preview": "yes"}
+    page = await console.submit(form, index(form, "create_instance"), **chosen)
+    assert '<select id="f-stackscript_data-color" name="stackscript_data.color"' in page.text
+    answers = {"stackscript_id": str(made["id"]), "stackscript_data.color": "red"}
+    page = await console.submit(page, index(page, "create_instance"), **answers, preview="yes")
+    assert "&#34;color&#34;: &#34;red&#34;" in page.text
+
+
 async def test_a_file_is_sent_as_the_api_takes_it(console: Browser, client: Client) -> None:
     ticket = await client.post("/support/tickets", {"summary": "help", "description": "please"})
     path = f"/console/support/tickets/{ticket['id']}/attachments"

@@ -13,6 +13,7 @@ from roost.console.calls import Calls, calls_of
 from roost.console.choices import with_choices
 from roost.console.forms import Field, Sent, body_of, fields_of, shown, values_of
 from roost.console.operations import PREFIX, url_of
+from roost.console.questions import with_questions
 from roost.console.reading import File, one, read_file, read_form
 from roost.console.render import SAFETY, redirect, show
 from roost.console.visit import Visit, is_destructive
@@ -172,6 +173,7 @@ async def _form(visit: Visit, sent: Sent) -> Form:
     former = values_of(fields, about) if endpoint.method == "PUT" else {}
     given = {name: "\n".join(values) for name, values in sent.items()}
     asked = dict(visit.request.query_params) if not sent else {}
+    fields = await with_questions(visit, fields, {**asked, **given})
     defaults = {
         each.name: shown(each.default) for each in _flat(fields) if each.default is not None
     }

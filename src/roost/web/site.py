@@ -20,7 +20,10 @@ from roost.web.registry import Rate
 
 SITE_RATE = Rate(600, 60)
 """Requests of one address for what is not the API: health, documentation, logins, OAuth."""
-_LAB = "/lab/"
+CONSOLE_RATE = Rate(3000, 60)
+"""The same for the console, whose pages load files and are read again as things happen. What they
+ask of the API is counted for their user, too."""
+_LAB, _CONSOLE = "/lab/", "/console/"
 
 Status = Literal["ok", "degraded", "broken"]
 
@@ -144,5 +147,7 @@ class Server:
             return None
         client = scope.get("client")
         caller = origin(client[0]) if client else ""
-        window, in_time = self._limiter.take(caller, "site", SITE_RATE)
+        is_page = path.startswith(_CONSOLE)
+        kind = ("console", CONSOLE_RATE) if is_page else ("site", SITE_RATE)
+        window, in_time = self._limiter.take(caller, *kind)
         return None if in_time else window.wait
