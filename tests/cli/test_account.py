@@ -125,6 +125,17 @@ def test_parent_and_child(server: Server) -> None:
     assert server.send("PUT", "/account", {}, token=parent_token)[0] == 200
 
 
+def test_the_managed_service_is_ended(server: Server) -> None:
+    account, _, token = opened(server, "--email", "managed@example.com")
+    assert server.send("POST", "/account/settings/managed-enable", {}, token=token)[0] == 200
+    for state, has in (("off", False), ("off", False), ("on", True)):
+        assert told(server, "account", "managed", account, state) == ""
+        assert fetch(server, "/account/settings", token)["managed"] is has
+    actions = [event["action"] for event in fetch(server, "/account/events", token)["data"]]
+    assert actions == ["managed_enabled", "managed_disabled", "managed_enabled"]
+    assert "there is no account 1" in invoke(server, "account", "managed", "1", "on").stderr
+
+
 def test_who_owes_what_a_child_uses(server: Server) -> None:
     child, parent = (opened(server, "--email", "a@example.com")[0] for _ in range(2))
     done = invoke(server, "account", "payer", child, "parent")

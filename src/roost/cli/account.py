@@ -32,6 +32,7 @@ class _Commands(LazyGroup):
         "credit": Later("roost.cli.credit", "What an account owes less, as its operator wants."),
         "top": Later("roost.cli.account_top", "Which accounts use most."),
         "limit": Later("roost.cli.limit", "How much an account may have."),
+        "managed": Later("roost.cli.managed", "Give ACCOUNT the managed service, or end it."),
     }
 
 
