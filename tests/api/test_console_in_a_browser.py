@@ -71,6 +71,7 @@ async def test_what_axe_and_narrow_screens_find(
             await page.set_viewport_size({"width": 1280, "height": 800})
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 async def test_every_page_and_form(
     theme: Theme,
