@@ -190,6 +190,7 @@ class QemuInstances:
             await unpack(doing, self._state_dir, names, content)
 
     def _parcel(self, guests: Collection[int], backups: Collection[int]) -> list[str]:
+        """The directories that another host gets of them, of those that there are."""
         names = [f"compute-{each}" for each in guests]
         names += [f"backups/backup-{each}" for each in backups]
         return [name for name in names if (self._state_dir / name).exists()]
@@ -265,7 +266,7 @@ class QemuInstances:
             self._endings.follow(guest, process)
 
     async def _halt(self, guest: Guest) -> None:
-        """A host that is full may not remember why the guest is off; off it goes all the same."""
+        """Stop a guest as the host goes down, and remember that this is why, unless it is full."""
         try:
             await DISK.run(guest.note_halt)
         except OSError as error:
@@ -282,7 +283,8 @@ class QemuInstances:
             raise failure("The instance could not be deleted", error) from error
 
     async def _launch(self, guest: Guest, spec: InstanceSpec, boot: Boot) -> None:
-        """Where the host's KVM is broken after all, the guest runs without it."""
+        """Start QEMU with the guest's networks; without KVM where the host's is broken after
+        all."""
         taps = await self._network.attach(spec)
         try:
             await launch(guest, spec, Machine.of(spec, self._accelerator), boot, taps)

@@ -51,7 +51,7 @@ class MaintenanceArgs(InstanceArgs):
 
 
 async def _leave(run: Run[MaintenanceArgs]) -> Verdict:
-    """Only a guest that runs has to be stopped and started."""
+    """Take a running instance out of service; one that does not run needs nothing done."""
     facts = await instance_queries.find(run.store, run.args.compute_id)
     if facts is None or facts.status != "running":
         return done()

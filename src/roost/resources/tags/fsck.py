@@ -14,11 +14,11 @@ async def check_tags(installation: Installation) -> AsyncIterator[Finding]:
     for kind in installation.get(Entities).taggable():
         for entity_id, label in await queries.dangling(installation.store, kind):
             text = f"{kind.name} {entity_id} has the tag {label}, which its account does not have"
-            yield Finding(text, partial(_take_off, installation, kind, entity_id, label))
+            yield Finding(text, partial(_remove, installation, kind, entity_id, label))
 
 
-async def _take_off(
+async def _remove(
     installation: Installation, kind: ResourceKind, entity_id: int, label: str
 ) -> str:
-    await queries.take_off(installation.store, kind, entity_id, label)
+    await queries.remove_dangling(installation.store, kind, entity_id, label)
     return "took it off"

@@ -183,8 +183,8 @@ async def dangling(db: Queries, kind: ResourceKind) -> list[tuple[int, str]]:
     return [(row["id"], row["label"]) for row in rows]
 
 
-async def take_off(db: Queries, kind: ResourceKind, entity_id: int, label: str) -> None:
-    """Unless the account has the tag by now."""
+async def remove_dangling(db: Queries, kind: ResourceKind, entity_id: int, label: str) -> None:
+    """Take a tag off an entity, unless the account has the tag by now."""
     await db.execute(
         f"""
         update {kind.tags_table} e set tags = array_remove(tags, $2)

@@ -74,6 +74,9 @@ def _refusals(field: str, ids: list[int], held: set[int], full: set[int]) -> Ite
 
 
 async def take_off(context: Context, label: str) -> None:
-    """The tag itself is gone or locked before, so that nothing new gets it meanwhile."""
+    """Take a tag off all that has it.
+
+    The tag itself is gone or locked before, so that nothing new gets it meanwhile.
+    """
     for kind in context.get(Entities).taggable():
         await queries.remove(context.db, kind, context.account_id, label)

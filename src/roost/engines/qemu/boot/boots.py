@@ -23,7 +23,7 @@ RESCUE_LUN = 8
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """All that the command line says about disks."""
+    """What QEMU's command line says about disks and the kernel."""
 
     drives: tuple[Drive, ...]
     image: GuestImage | None
@@ -46,10 +46,11 @@ def arranged(
     held: Mapping[str, int],
     luns: Mapping[int, int] | None = None,
 ) -> Iterator[Boot]:
-    """NoDisksError when a device does not exist, or none is to boot from.
+    """Find what a specification boots with, and open its volumes until the block ends.
 
-    The volumes are open until the block ends. `rescue` is the system to boot instead; `held` are
-    the open files of running guests; `luns` are those of volumes that have some already.
+    NoDisksError when a device does not exist, or none is to boot from.
+    `rescue` is the system to boot instead; `held` are the open files of running guests; `luns`
+    are those of volumes that have some already.
     """
     files: dict[int, int] = {}
     try:
@@ -91,7 +92,7 @@ def _open_volumes(
 def _drives(
     guest: Guest, spec: InstanceSpec, first: Slot | None, luns: Mapping[int, int]
 ) -> list[Drive]:
-    """The firmware boots the slot `first`."""
+    """The drives of a specification; the firmware boots the slot `first`."""
     drives: list[Drive] = []
     loose = FIRST_LOOSE_LUN
     for device in spec.devices:

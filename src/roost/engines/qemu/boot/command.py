@@ -16,7 +16,7 @@ Accelerator = Literal["kvm", "tcg"]
 
 _SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
 _CODE_BUFFER_MB = 128
-"""Of the translator; by default it takes a gigabyte."""
+"""What the translator keeps of code; by default it takes a gigabyte."""
 
 _SERVED = "server=on,wait=off"
 _LOGGED = f"logfile={CONSOLE},logappend=on"
@@ -33,7 +33,10 @@ class Machine:
 
     @classmethod
     def of(cls, spec: InstanceSpec, accelerator: Accelerator) -> "Machine":
-        """Without KVM, more processors than the host has only cost time."""
+        """The machine of a specification.
+
+        Without KVM it has no more processors than the host, as these would only cost time.
+        """
         if accelerator == "kvm":
             return cls("kvm", spec.vcpus)
         return cls("tcg", min(spec.vcpus, os.cpu_count() or 1))
@@ -50,7 +53,9 @@ def command(
     *,
     waits: bool = False,
 ) -> list[str]:
-    """The descriptors: `taps` of the network devices, the others of sockets that listen.
+    """The program and its arguments.
+
+    The descriptors: `taps` of the network devices, the others of sockets that listen.
 
     One that `waits` is filled by another machine's QEMU, and then goes on only when it is told to.
     """
@@ -77,8 +82,9 @@ def command(
 
 
 def _processor(machine: Machine) -> list[str]:
-    """Without KVM, newer processors only cost time.
+    """Arguments of the machine and its processors.
 
+    Without KVM, newer processors only cost time.
     Nehalem is x86-64-v2: what distributions ask for, and a quarter quicker to boot than `max`.
     """
     kind = ["-machine", machine.type]
@@ -90,7 +96,7 @@ def _processor(machine: Machine) -> list[str]:
 
 
 def _cards(spec: InstanceSpec, taps: Sequence[int]) -> list[str]:
-    """The guest counts them in this order."""
+    """Arguments of the network devices, which the guest counts in this order."""
     arguments: list[str] = []
     for number, (link, tap) in enumerate(zip(spec.links, taps, strict=True)):
         mac = spec.mac if isinstance(link, PublicLink) else link.mac

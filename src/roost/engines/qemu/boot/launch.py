@@ -53,7 +53,10 @@ async def launch(
     *,
     waits: bool = False,
 ) -> None:
-    """Returns when QEMU answers; EngineError when it ends before. `waits`: see `command`."""
+    """Start QEMU, and wait until it answers; EngineError when it ends before.
+
+    `waits`: see `command`.
+    """
     with (
         listening(guest.directory, MONITOR) as monitor,
         listening(guest.directory, TERMINAL) as terminal,
@@ -86,7 +89,7 @@ async def _run(guest: Guest, arguments: Sequence[str], descriptors: Sequence[int
 
 
 def _fault(text: str) -> EngineError:
-    """What QEMU said last is what it ended for."""
+    """Why QEMU has ended: what it said last."""
     fault = failure(_DOING, text)
     last = text.strip().rpartition("\n")[2]
     if isinstance(fault, BusyError) or os.strerror(errno.ENOMEM) in last or not _KVM.search(last):

@@ -39,7 +39,7 @@ def find_image(images: ImageStore, disk: DiskSpec) -> GuestImage | None:
 
 
 def load_image(images: ImageStore, image_id: str) -> GuestImage | None:
-    """None when this host does not have it."""
+    """An image of this host; None when it does not have it."""
     try:
         return images.find(image_id)
     except ImageError as error:
@@ -47,7 +47,7 @@ def load_image(images: ImageStore, image_id: str) -> GuestImage | None:
 
 
 async def make_from_image(guest: Guest, disk: DiskSpec, image: GuestImage) -> None:
-    """A disk that keeps only what differs from its own link of the image."""
+    """Make a disk that keeps only what differs from its own link of the image."""
     place = guest.disk(disk.id)
     links = await DISK.run(image.link, place.image_directory)
     base = f"{place.image_directory.name}/{links.root.name}"
@@ -60,12 +60,13 @@ async def make_from_image(guest: Guest, disk: DiskSpec, image: GuestImage) -> No
 
 
 async def make_empty(guest: Guest, disk: DiskSpec) -> None:
-    """A disk of zeros, with the file system if it is one that the host can make."""
+    """Make a disk of zeros, with the file system if it is one that the host can make."""
     await make_empty_part(guest, disk)
     await DISK.run(guest.disk(disk.id).put, "raw")
 
 
 async def make_empty_part(guest: Guest, disk: DiskSpec) -> None:
+    """Make the part of an empty disk: what is to take the disk's place (`Place.put`)."""
     place = guest.disk(disk.id)
     os.close(begin_part(guest, place, "raw", disk.size * MB))
     if formatter := _FORMATTERS.get(disk.filesystem):

@@ -37,22 +37,23 @@ _NAME = re.compile(r"(compute|arriving)-(\d+)")
 _SHAPE = TypeAdapter(tuple[int, int, bool, Slot | None, list[DiskDevice], list[str]])
 
 
-class Boot(BaseModel):
-    """What the guest was last started with; nothing before its first start."""
+class LastBoot(BaseModel):
+    """What a guest was last started with; nothing before its first start."""
 
     memory: int = 0
     """MB"""
     vcpus: int = 0
     disks: list[int] = []
     host: str = ""
-    """The start of the host during which that was."""
+    """When the host was started on which that was: guests of an earlier start went off with it."""
     halted: bool = False
-    """Whether all guests were stopped since."""
+    """Whether the guest was stopped since with all others of the host."""
     shape: str = ""
-    """Of its machine, as `shape_of` has it; empty when an earlier release has started it."""
+    """The digest of its machine (`shape_of`); empty when an earlier release has started it."""
 
     @property
     def interrupted(self) -> bool:
+        """Whether it is off because its host went down, and is to be started again."""
         return self.halted or self.host not in ("", host_start())
 
 
@@ -94,14 +95,14 @@ class Guest:
             size = 0
         return DiskState(disk_id, self.id, size // MB)
 
-    def boot(self) -> Boot:
+    def last_boot(self) -> LastBoot:
         try:
-            return Boot.model_validate_json((self.directory / BOOT).read_bytes())
+            return LastBoot.model_validate_json((self.directory / BOOT).read_bytes())
         except FileNotFoundError:
-            return Boot()
+            return LastBoot()
 
     def write_boot(self, spec: InstanceSpec, disks: Collection[int]) -> None:
-        boot = Boot(
+        boot = LastBoot(
             memory=spec.memory,
             vcpus=spec.vcpus,
             disks=sorted(disks),
@@ -112,12 +113,12 @@ class Guest:
 
     def note_halt(self) -> None:
         """Remember that it does not go off by itself."""
-        boot = self.boot().model_copy(update={"halted": True})
+        boot = self.last_boot().model_copy(update={"halted": True})
         self.write(BOOT, boot.model_dump_json().encode())
 
     def disks_in_use(self) -> Collection[int]:
-        """Those that it runs with."""
-        return () if self.process() is None else self.boot().disks
+        """The ids of disks that it runs with."""
+        return () if self.process() is None else self.last_boot().disks
 
     def write(self, name: str, content: bytes) -> None:
         """Replace a file as a whole or not at all; only the host's root may read it."""
@@ -134,7 +135,7 @@ class Guest:
         """None when nothing of the guest exists."""
         if not self.exists():
             return None
-        boot = self.boot()
+        boot = self.last_boot()
         process = self.process()
         power: Power = "offline" if process is None else "running"
         pid = None if process is None else process.pid
@@ -155,7 +156,7 @@ def shape_of(spec: InstanceSpec) -> str:
 
 
 def all_guests(state_dir: Path) -> list[Guest]:
-    """By id, but for those that arrive."""
+    """All guests by id, but for those that arrive."""
     return [Guest(state_dir, number) for number in _ids(state_dir, "compute")]
 
 
@@ -172,6 +173,6 @@ def _ids(state_dir: Path, kind: str) -> list[int]:
 
 
 def running_guests(state_dir: Path) -> list[tuple[Guest, Process]]:
-    """By id."""
+    """The guests that run, with their processes, by id."""
     found = ((guest, guest.process()) for guest in all_guests(state_dir))
     return [(guest, process) for guest, process in found if process is not None]

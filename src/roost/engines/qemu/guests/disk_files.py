@@ -69,6 +69,7 @@ class Place:
         return self.directory / f"{self.name}.{image_format}"
 
     def part(self, image_format: Format) -> Path:
+        """The file that is being made, which `put` lets take the disk's place."""
         return self.directory / f"{self.name}.{image_format}.part"
 
     def image(self) -> GuestImage | None:
@@ -97,7 +98,7 @@ class Place:
             raise
 
     def remove(self) -> None:
-        """Also what is left of one that was only begun."""
+        """Remove the disk, or what is left of one that was only begun."""
         for path in sorted(self.directory.glob(f"{self.name}.*"), reverse=True):
             if path.is_dir():
                 shutil.rmtree(path)

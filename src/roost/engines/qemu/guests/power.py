@@ -33,7 +33,10 @@ async def kill(process: Process) -> None:
 
 
 async def _shut_down(guest: Guest, process: Process, grace: float) -> bool:
-    """A guest that still boots does not hear the power button, so it is pressed repeatedly."""
+    """Whether the guest shuts down within `grace` seconds, as its power button is pressed.
+
+    One that still boots does not hear the button, so it is pressed repeatedly.
+    """
     clock = asyncio.get_running_loop().time
     deadline = clock() + grace
     while (left := deadline - clock()) > 0:

@@ -85,7 +85,7 @@ class _Advance:
 
 async def describe(guest: Guest, address: HostAddress) -> Offered:
     """What goes on and how; its files wait at `address` to be fetched."""
-    boot = guest.boot()
+    boot = guest.last_boot()
     if not boot.shape:
         raise UnfitError(f"{DOING}: it was started by an earlier release")
     if (guest.directory / RESCUE_DISK).exists():
@@ -123,7 +123,7 @@ async def send(guest: Guest, receiver: Receiver, limit: int | None, progress: Pr
             return
         await abort(guest)
         channel.write_key(guest, receiver.secret)
-        advance = _Advance(guest.boot().memory << 20, progress)
+        advance = _Advance(guest.last_boot().memory << 20, progress)
         try:
             names = await _begin(guest, receiver, limit)
             await _mirror(guest, names, advance)
