@@ -73,9 +73,9 @@ async def test_requests_that_take_all_connections_stop_no_job_and_no_health_chec
             began = time.monotonic()
             # The token must be looked up, or is known already: then the list waits.
             status, _ = await ask("GET", "/v4/volumes")
-            assert (status, time.monotonic() - began < 5) == (503, True)
+            assert (status, time.monotonic() - began < 20) == (503, True)
             seen = await _seen(store)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while await _seen(store) == seen:
                     await asyncio.sleep(0.05)
             assert (await ask("GET", "/healthz"))[0] == 200

@@ -27,7 +27,7 @@ class Wire:
 
     async def answer(self) -> tuple[int, Mapping[str, str], str]:
         """Status, headers and the reason of the refusal, if it is one."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             head = (await self.reader.readuntil(b"\r\n\r\n")).decode()
             first, *lines = head.strip().split("\r\n")
             headers = dict(line.lower().split(": ", 1) for line in lines)
@@ -39,7 +39,7 @@ class Wire:
 
     async def ended(self) -> bool:
         """Whether the server ends it, without another word."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             try:
                 return await self.reader.read() == b""
             except ConnectionError:

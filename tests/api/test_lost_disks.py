@@ -35,7 +35,7 @@ async def change(stage: Stage, kind: JobKind[InstanceArgs] | None, compute_id: i
             await start_delete(by, row)
         else:
             await start_power(by, kind, row)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         await finish_jobs(stage)
     message: str | None = await stage.roost.store.fetchval(
         "select message from event where entity_id = $1 order by id desc limit 1", str(compute_id)

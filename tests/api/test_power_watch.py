@@ -163,7 +163,7 @@ async def test_nothing_is_locked_while_the_engine_is_asked(
 
     async def disturb(asked: int) -> InstanceState | None:
         for status in ("offline", "running"):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await stage.change(compute_id, "status = $2", status)
         return await inspect(asked)
 

@@ -47,5 +47,10 @@ def test_commands_that_look_at_rows_import_no_groups_and_no_engines() -> None:
     assert imported(modules) & {*heavy, *LATER, *ENGINES} == set()
 
 
+def test_a_server_imports_the_program_while_its_database_starts() -> None:
+    heavy = {"roost.app.groups", "roost.app.roost", "roost.web.registry", "starlette", "uvicorn"}
+    assert imported(["roost.cli.serve"]) & heavy == set()
+
+
 def test_a_server_imports_engines_when_regions_are_bound_to_them() -> None:
     assert imported(["roost.cli.running"]) & {*LATER, *ENGINES} == set()

@@ -30,7 +30,7 @@ _claims: list[socket.socket] = []
 
 
 async def until(
-    read: Callable[[], Awaitable[_Value]], holds: Callable[[_Value], bool], seconds: float = 90.0
+    read: Callable[[], Awaitable[_Value]], holds: Callable[[_Value], bool], seconds: float = 120.0
 ) -> _Value:
     """The first value of `read` that `holds`; TimeoutError after so many seconds."""
     async with asyncio.timeout(seconds):

@@ -371,7 +371,7 @@ async def test_what_is_freed_can_still_be_forked(
 async def test_a_lost_server_is_told_of(
     databases: DatabaseHarness, spec: DatabaseSpec, access: Access
 ) -> None:
-    async with asyncio.timeout(10), aclosing(databases.engine.faults()) as faults:
+    async with asyncio.timeout(120), aclosing(databases.engine.faults()) as faults:
         first = asyncio.ensure_future(anext(faults))
         await asyncio.sleep(0)
         await databases.crash(spec.id)

@@ -155,7 +155,7 @@ async def test_each_change_is_told_to_those_who_may_transfer(pair: Pair) -> None
         zone = new_zone(axfr_ips=("192.0.2.0/24", listener.host))
         await pair.second.engine.put_zone(zone)
         soa = replace(master_of(zone).soa, serial=SOA.serial + 1)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             await _notice(heard, zone.name, pair.second)
             await pair.second.engine.put_rrsets(ZoneChange(zone.name, soa))
             await _notice(heard, zone.name, pair.second)

@@ -36,7 +36,7 @@ QUICK = Retry(attempts=3, base=0.001)
 _Args = TypeVar("_Args", bound=JobArgs)
 
 
-async def until(holds: Callable[[], Awaitable[bool]], seconds: float = 60.0) -> None:
+async def until(holds: Callable[[], Awaitable[bool]], seconds: float = 120.0) -> None:
     """Ask, ever more rarely, whether a condition holds. TimeoutError when it does not come true."""
     pause = 0.005
     async with asyncio.timeout(seconds):

@@ -214,7 +214,7 @@ async def test_a_worker_that_cannot_renew_its_leases_stops_its_steps(
     monkeypatch.setattr(lease_queries, "renew", unreachable)
     monkeypatch.setattr(lease_queries, "recover", unreachable)
     await bench.enqueue(kind, Nothing())
-    async with bench.worker(), asyncio.timeout(10):
+    async with bench.worker(), asyncio.timeout(60):
         await begun.wait()
         await stopped.wait()
 

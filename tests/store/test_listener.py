@@ -25,7 +25,7 @@ class Inbox:
         self._news.set()
 
     async def until(self, condition: Callable[[list[str]], bool]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while not condition(self.payloads):
                 self._news.clear()
                 await self._news.wait()

@@ -8,6 +8,8 @@ import pytest
 
 from roost.settings import Settings
 from roost.store import Store, migrate, template
+from roost.store.cluster import ClusterError
+from roost.store.embedded import EmbeddedServer
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +67,16 @@ async def test_a_folder_that_cannot_be_made_is_no_obstacle(tmp_path: Path, cache
     cache.parent.write_text("in the way")
     async with opened(tmp_path / "state") as store:
         assert await revision(store) is None
+
+
+async def test_what_cannot_be_copied_is_named_and_leaves_no_data(tmp_path: Path) -> None:
+    async def gone() -> Path:
+        return tmp_path / "gone"
+
+    server = EmbeddedServer(tmp_path / "state", prepared=gone)
+    with pytest.raises(ClusterError, match=r"the prepared database cannot be copied: .*gone"):
+        await server.start()
+    assert not server.cluster.data.exists()
 
 
 async def test_only_the_newest_are_kept(tmp_path: Path, cache: Path) -> None:

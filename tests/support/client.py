@@ -176,7 +176,7 @@ class Client:
 
 
 async def until(
-    probe: Callable[[], Awaitable[T]], wanted: Callable[[T], bool], seconds: float = 60
+    probe: Callable[[], Awaitable[T]], wanted: Callable[[T], bool], seconds: float = 120
 ) -> T:
     """Ask again, ever more rarely, until the answer is wanted; TimeoutError after a while."""
     pause = 0.01

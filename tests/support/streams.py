@@ -10,7 +10,7 @@ import aiohttp
 
 from tests.support.client import Json
 
-_SECONDS = 20
+_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
