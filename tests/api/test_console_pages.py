@@ -8,7 +8,7 @@ from roost.app.roost import Roost
 from tests.api.conftest import Account, NewUser
 from tests.support.browser import Browser
 from tests.support.client import Client
-from tests.support.databases import made_database
+from tests.support.databases import POSTGRESQL, made_database, made_postgresql
 from tests.support.object_storage import made_bucket, object_engine, path_of
 
 
@@ -23,6 +23,13 @@ async def test_a_database_says_how_to_connect(client: Client, user_browser: Brow
     page = await user_browser.get(path)
     assert "From 192.0.2.0/24." in page.text
     assert f"mariadb --host={database['hosts']['primary']} --port=3306" in page.text
+
+
+async def test_so_does_a_database_of_postgresql(client: Client, user_browser: Browser) -> None:
+    database = await made_postgresql(client)
+    page = await user_browser.get(f"/console{POSTGRESQL}/{database['id']}")
+    assert "do=update_postgresql_database" in page.text
+    assert f"psql &#39;host={database['hosts']['primary']} port={database['port']}" in page.text
 
 
 async def test_records_ask_for_what_their_type_needs(client: Client, user_browser: Browser) -> None:

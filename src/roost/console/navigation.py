@@ -12,6 +12,7 @@ NAVIGATION: Mapping[str, Sequence[tuple[str, str]]] = {
     ),
     "Network": (
         ("Firewalls", "/networking/firewalls"),
+        ("NodeBalancers", "/nodebalancers"),
         ("VPCs", "/vpcs"),
         ("VLANs", "/networking/vlans"),
         ("Addresses", "/networking/ips"),
@@ -19,7 +20,7 @@ NAVIGATION: Mapping[str, Sequence[tuple[str, str]]] = {
         ("Domains", "/domains"),
     ),
     "Data": (
-        ("Databases", "/databases/mysql/instances"),
+        ("MySQL", "/databases/mysql/instances"),
         ("PostgreSQL", "/databases/postgresql/instances"),
         ("Buckets", "/object-storage/buckets"),
         ("Object keys", "/object-storage/keys"),

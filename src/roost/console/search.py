@@ -17,6 +17,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "list_images": ("label",),
     "list_mysql_databases": ("label",),
     "list_postgresql_databases": ("label",),
+    "list_nodebalancers": ("label", "tags", "ipv4"),
     "list_buckets": ("label",),
     "list_domains": ("domain", "tags"),
     "list_firewalls": ("label", "tags"),

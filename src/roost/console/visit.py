@@ -24,6 +24,7 @@ DESTRUCTIVE = frozenset(
         "rebuild_instance",
         "restore_backup",
         "restore_database_backup",
+        "restore_postgresql_backup",
     }
 )
 """What can't be taken back, beside all that deletes."""

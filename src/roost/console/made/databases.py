@@ -2,19 +2,26 @@
 
 from roost.console.pages import Page, Read, read
 
-_ONE = "/databases/mysql/instances/{instanceId:int}"
 _EVENTS = '{"entity.type": "database", "entity.id": "{instanceId}"}'
 
-PAGES = (
-    Page(
-        _ONE,
+
+def _page(engine: str, view: str, ssl: str, backups: str) -> Page:
+    return Page(
+        f"/databases/{engine}/instances/{{instanceId:int}}",
         "{label}",
         "databases/database.html",
         {
-            "database": read("view_mysql_database"),
-            "authority": read("view_database_ssl"),
-            "backups": read("list_database_backups"),
+            "database": read(view),
+            "authority": read(ssl),
+            "backups": read(backups),
             "events": Read("list_events", {"page_size": "25"}, wanted=_EVENTS),
         },
+    )
+
+
+PAGES = (
+    _page("mysql", "view_mysql_database", "view_database_ssl", "list_database_backups"),
+    _page(
+        "postgresql", "view_postgresql_database", "view_postgresql_ssl", "list_postgresql_backups"
     ),
 )
