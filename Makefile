@@ -52,7 +52,7 @@ fmt: $(BOOT)
 
 # The state in .roost stays.
 clean:
-	rm -rf .venv .boot .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf dist .venv .boot .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 .boot/bin/uv:
