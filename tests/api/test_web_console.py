@@ -113,7 +113,8 @@ async def fill(client: Client) -> None:
         "description": MARKER,
     }
     rules = {"inbound": [rule], "inbound_policy": "DROP", "outbound_policy": "ACCEPT"}
-    await client.post("/networking/firewalls", {"label": "wall", "rules": rules})
+    behind = {"computes": [instance["id"]]}
+    await client.post("/networking/firewalls", {"label": "wall", "rules": rules, "devices": behind})
 
 
 async def test_no_text_is_alive_on_any_page(console: Browser, client: Client) -> None:

@@ -43,21 +43,8 @@ _SOURCES: Mapping[str, Source] = {
 """By the name of a field."""
 _PLANS: Mapping[str, Source] = {
     "databases": Source("list_database_types", says=("label", "price")),
-    "": Source("list_compute_types", says=("label", "price")),
+    "compute": Source("list_compute_types", says=("label", "price")),
 }
-_TYPED = frozenset(
-    {
-        "clone_instance",
-        "create_instance",
-        "create_mysql_database",
-        "create_postgresql_database",
-        "rebuild_instance",
-        "resize_instance",
-        "update_mysql_database",
-        "update_postgresql_database",
-    }
-)
-"""Operations whose `type` is a plan."""
 
 
 async def with_choices(visit: Visit, endpoint: Endpoint, fields: Iterable[Field]) -> list[Field]:
@@ -82,8 +69,7 @@ def _names(fields: Iterable[Field]) -> Iterable[str]:
 def _source(visit: Visit, endpoint: Endpoint, name: str) -> Source | None:
     last = name.rpartition(".")[2]
     if last == "type":
-        plans = _PLANS.get(endpoint.area, _PLANS[""])
-        return plans if endpoint.name in _TYPED else None
+        return _PLANS.get(endpoint.path.split("/")[1])
     source = _SOURCES.get(last)
     if source is None:
         return None

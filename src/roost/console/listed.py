@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from roost.console.api import Answer, Json
 from roost.console.filters import NAMES
-from roost.console.operations import short_of, title_of, url_of
+from roost.console.operations import page_of, short_of, title_of, url_of
 from roost.console.tables import Column, columns_of
 from roost.console.visit import Action, Visit
 from roost.web.registry import Endpoint
@@ -66,6 +66,7 @@ def listed(visit: Visit, answer: Answer, columns: Sequence[str] = ()) -> Listed:
 def _row(visit: Visit, endpoint: Endpoint, page: Endpoint | None, record: Json) -> Row:
     params = None if page is None else visit.operations.row_params(page, visit.params, record)
     url = None if page is None or params is None else url_of(page, params)
+    url = page_of(record.get("instance_uri")) or url
     actions = []
     for each in () if page is not None else visit.operations.row_actions(endpoint):
         found = visit.operations.row_params(each, visit.params, record)

@@ -143,6 +143,12 @@ class Operations:
         return found
 
 
+def page_of(uri: object) -> str | None:
+    """The page of a path that a record names."""
+    is_path = isinstance(uri, str) and uri.startswith("/v4/")
+    return f"{PREFIX}{str(uri)[3:]}" if is_path else None
+
+
 def shape(endpoint: Endpoint) -> str:
     return re.sub(r"\{[^{}]*\}", "{}", endpoint.path)
 

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from roost.console.forms import rows_in
 from roost.console.listed import listed
 from roost.console.navigation import NAVIGATION
-from roost.console.operations import PREFIX, short_of, title_of, url_of
+from roost.console.operations import PREFIX, page_of, short_of, title_of, url_of
 from roost.console.visit import Action, Visit
 from roost.console.words import prose, words
 
@@ -178,6 +178,7 @@ def _templates() -> "Environment":
                 "action": _action,
                 "rows_in": rows_in,
                 "url_of": url_of,
+                "page_of": page_of,
                 "short_of": short_of,
                 "tfa_picture": _tfa_picture,
                 "title_of": title_of,
