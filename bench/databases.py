@@ -17,9 +17,10 @@ import pymysql
 
 from bench.results import Result
 from bench.supervisor import open_engine
+from roost.engines.databases.folder import INSIDE
 from roost.engines.listeners import Listener, is_free
 from roost.engines.mariadb.databases import MariadbDatabases
-from roost.engines.mariadb.folder import INSIDE, Folder
+from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.prerequisites import check, server_version
 from roost.engines.mariadb.server import Server, owner
 from roost.engines.mariadb.users import statements

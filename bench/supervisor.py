@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from roost.core.engine import EngineError
+from roost.engines.databases.addresses import Addresses
 from roost.engines.mariadb.databases import MariadbDatabases
-from roost.engines.mariadb.host import Addresses
 from roost.resources.databases.engine import DatabaseSpec
 
 ADDRESSES = Addresses.of("127.0.0.1", None, None, None, "local.db.roost.internal")
