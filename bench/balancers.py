@@ -62,7 +62,7 @@ async def measure() -> AsyncIterator[Result]:
             await network.ensure()
             await _node(network, name)
             servers.append(await _serve(Path(folder), name, "node", _ANSWERS))
-            await batch(f"address add {_BY_HAND}/32 dev lo\nlink set lo up", network.name)
+            await batch(f"address add {_BY_HAND}/32 dev br0", network.name)
             servers.append(await _serve(Path(folder), network.name, "by-hand", _FORWARDS))
             await engine.apply(_spec(80))
             yield await _requests()
@@ -114,7 +114,8 @@ async def _serve(
     path = folder / f"{name}.cfg"
     path.write_text(config)
     return await asyncio.create_subprocess_exec(
-        *("ip", "netns", "exec", namespace, program() or "haproxy", "-db", "-f", path)
+        *("ip", "netns", "exec", namespace, program() or "haproxy", "-db", "-f", path),
+        start_new_session=True,  # As what Roost starts, of which kernels schedule each apart.
     )
 
 

@@ -76,6 +76,7 @@ FLOWS = (
     "logins",
     "maintenance",
     "networking",
+    "nodebalancers",
     "oauth_tokens",
     "object_storage",
     "payments",

@@ -191,6 +191,31 @@ def object_storage() -> None:
     assert bucket.delete()
 
 
+def nodebalancers() -> None:
+    """NodeBalancer: create, config, nodes, firewall, tag, rebuild, delete."""
+    made = client.nodebalancer_create(REGION, label="sdk-balancer", tags=["sdk"])
+    assert made.hostname.startswith(made.ipv4.address.replace(".", "-"))
+    node = new_instance("sdk-node", private_ip=True)
+    (private,) = node.ips.ipv4.private
+    config = made.config_create(port=80, check="connection")
+    held = config.node_create("sdk-web", f"{private.address}:80", mode="accept")
+    assert [each.label for each in config.nodes] == ["sdk-web"]
+    assert [each.id for each in node.nodebalancers()] == [made.id]
+    held.mode = "drain"
+    assert held.save()
+    rules = {"inbound": [], "inbound_policy": "ACCEPT", "outbound": []}
+    rules["outbound_policy"] = "ACCEPT"
+    firewall = client.networking.firewall_create("sdk-before", rules)
+    firewall.device_create(made.id, "nodebalancer")
+    assert [each.id for each in made.firewalls()] == [firewall.id]
+    nodes = [{"label": "sdk-other", "address": f"{private.address}:81"}]
+    rebuilt = made.config_rebuild(config.id, nodes, algorithm="leastconn")
+    assert rebuilt.algorithm == "leastconn"
+    assert firewall.delete()
+    assert made.delete()
+    assert node.delete()
+
+
 def errors() -> None:
     """Refusals name the fields that were sent."""
     refused = ""
@@ -202,9 +227,8 @@ def errors() -> None:
 
 
 def later_lists() -> None:
-    """What later revisions have is empty: clusters, NodeBalancers, placement groups."""
+    """What later revisions have is empty: clusters, placement groups."""
     assert list(client.lke.clusters()) == []
-    assert list(client.nodebalancers()) == []
     assert list(client.placement.groups()) == []
     assert list(client.longview.clients()) == []
 
@@ -222,6 +246,7 @@ run(
         databases,
         account,
         object_storage,
+        nodebalancers,
         errors,
         later_lists,
     ]

@@ -16,7 +16,10 @@ from xml.etree import ElementTree
 
 from flows import TOKEN, URL
 
-AREAS = ("account", "domain", "firewall", "image", "networking", "tag", "volume", "vpc")
+AREAS = (
+    *("account", "domain", "firewall", "image", "networking", "nodebalancer", "tag", "volume"),
+    "vpc",
+)
 _NOT_FOR_OTHERS = {
     "test_get_login",
     "test_zone_file_view",

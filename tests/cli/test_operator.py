@@ -249,12 +249,15 @@ def test_what_all_accounts_have_is_listed(server: Server, compute_id: int) -> No
     zone = f"night-{uuid.uuid4().hex[:8]}.example.org"
     body = {"domain": zone, "type": "master", "soa_email": "me@example.org"}
     domain = server.send("POST", "/domains", body)[1]
+    body = {"label": f"night-{uuid.uuid4().hex[:8]}", "region": "us-lake"}
+    balancer = server.send("POST", "/nodebalancers", body)[1]
     for kind, found, action in (
         ("volume", volume, "volume_create"),
+        ("nodebalancer", balancer, "nodebalancer_create"),
         ("domain", domain, "dns_zone_create"),
     ):
         (row,) = [each for each in rows(server, kind, "list") if each["id"] == found["id"]]
-        name = "label" if kind == "volume" else "domain"
+        name = "domain" if kind == "domain" else "label"
         assert row[name] == found[name]
         part = found[name][3:].upper()
         assert [each["id"] for each in rows(server, kind, "list", f"--{name}", part)] == [

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from roost.engines.qemu.balancers.engine import HaproxyBalancers
 from roost.engines.qemu.network.config import NetworkConfig
+from roost.engines.qemu.network.engines import NftablesFirewalls
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.simulated.nodebalancers import SimulatedBalancers
 from roost.resources.nodebalancers.engine import (
@@ -74,6 +75,10 @@ class HaproxyHarness:
 
     def reopen(self) -> BalancerEngine:
         return HaproxyBalancers(self._state_dir, self._config)
+
+    def firewalls(self) -> NftablesFirewalls:
+        """Those of the region."""
+        return NftablesFirewalls(self._state_dir, self._config)
 
     async def node(self, number: int) -> NodeSpec:
         """A server that answers with `node N`, at an address behind the region's bridge."""

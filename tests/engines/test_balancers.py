@@ -14,7 +14,8 @@ import pytest
 import pytest_asyncio
 
 from roost.core.engine import EngineError
-from roost.resources.nodebalancers.engine import Check
+from roost.resources.firewalls.engine import FirewallSpec, Rule, RuleSet
+from roost.resources.nodebalancers.engine import BalancerState, Check
 from tests.engines.balancer_harness import (
     QUICK,
     HaproxyHarness,
@@ -23,6 +24,7 @@ from tests.engines.balancer_harness import (
     opened,
 )
 from tests.engines.harness import until
+from tests.engines.qemu_host import output
 from tests.support.certificates import certificate_for
 
 pytestmark = pytest.mark.qemu
@@ -114,6 +116,20 @@ async def test_a_client_opens_so_many_connections_a_second(harness: HaproxyHarne
     assert 1 <= sum(each is not None for each in found) < 10
 
 
+async def test_what_somebody_takes_away_is_brought_again(harness: HaproxyHarness) -> None:
+    spec = balancer(harness, config(7, await harness.node(1)))
+    await harness.engine.apply(spec)
+    inside = f"--net=/run/netns/{harness.network.name}"
+    output("ip", "-n", harness.network.name, "address", "del", f"{harness.address}/32", "dev", "lo")
+    output("nsenter", inside, "nft", "delete", "table", "inet", "roost_balancers")
+    assert await harness.engine.inspect(1) == BalancerState(1, None)
+    assert await harness.asked() is None
+    await harness.engine.keep_serving()
+    assert await harness.engine.inspect(1) == BalancerState(1, spec.digest)
+    assert await harness.asked() == "node 1"
+    assert (await harness.engine.traffic())[1].bytes_out > 0
+
+
 async def test_https(harness: HaproxyHarness, tmp_path: Path) -> None:
     node, made = await harness.node(1), certificate_for("shop.example.com")
     served = replace(
@@ -133,6 +149,24 @@ async def test_https(harness: HaproxyHarness, tmp_path: Path) -> None:
     await harness.engine.remove(1)
     folder = harness.haproxy._folder
     assert list(folder.glob("*.pem")) == []
+
+
+async def test_firewalls_are_before_it_and_before_nodes(harness: HaproxyHarness) -> None:
+    node = await harness.node(1)
+    firewalls = harness.firewalls()
+    await harness.engine.apply(balancer(harness, config(7, node)))
+    closed = RuleSet((), "DROP", (), "ACCEPT")
+    for behind in (harness.address, node.address):
+        spec = FirewallSpec(1, closed, frozenset({behind}))
+        await firewalls.apply(spec)
+        assert await harness.asked() is None
+        rule = Rule("ACCEPT", "TCP", ((80, 80),), ("0.0.0.0/0",))
+        await firewalls.apply(replace(spec, rules=replace(closed, inbound=(rule,))))
+        assert await harness.asked() == "node 1"
+        await firewalls.apply(spec)
+        assert await harness.asked() is None
+        await firewalls.remove(1)
+        assert await harness.asked() == "node 1"
 
 
 async def test_what_haproxy_refuses_changes_nothing(harness: HaproxyHarness) -> None:

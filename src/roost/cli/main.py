@@ -44,6 +44,7 @@ class _Commands(LazyGroup):
         ),
         "down": Later("roost.cli.down", "Stop the server of a state, all guests and the database."),
         "instance": Later("roost.cli.instance", "Instances of all accounts, and their guests."),
+        "nodebalancer": Later("roost.cli.things", "NodeBalancers of all accounts."),
         "volume": Later("roost.cli.things", "Volumes of all accounts."),
         "database": Later("roost.cli.things", "Managed databases of all accounts."),
         "bucket": Later("roost.cli.things", "Buckets of all accounts."),

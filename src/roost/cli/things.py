@@ -1,4 +1,4 @@
-"""`roost volume`, `database`, `bucket` and `domain`: what all accounts have of them."""
+"""`roost volume`, `database`, `bucket`, `domain` and `nodebalancer`: those of all accounts."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +21,7 @@ from roost.cli.options import (
 from roost.core.listed_queries import Listed, list_rows
 from roost.resources.databases.listing_queries import DATABASES
 from roost.resources.domains.listing_queries import DOMAINS
+from roost.resources.nodebalancers.listing_queries import NODEBALANCERS
 from roost.resources.object_storage.listing_queries import BUCKETS
 from roost.resources.volumes.listing_queries import VOLUMES
 from roost.settings import Settings
@@ -76,3 +77,4 @@ volume = _group(VOLUMES, "Volumes of all accounts.")
 database = _group(DATABASES, "Managed databases of all accounts.")
 bucket = _group(BUCKETS, "Buckets of all accounts.")
 domain = _group(DOMAINS, "Domains of all accounts.")
+nodebalancer = _group(NODEBALANCERS, "NodeBalancers of all accounts.")

@@ -108,7 +108,8 @@ class HaproxyBalancers:
         """And from now on, for as long as this process lives."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._keep())
-        await self._mend()
+        if self._read():
+            await self._change(lambda held: held)
 
     async def health(self) -> Health:
         held = self._read()
@@ -136,17 +137,13 @@ class HaproxyBalancers:
             if self._server.process() is None and self._read():
                 _log.warning("haproxy_is_gone", network=self._network.name)
                 with suppress(EngineError):
-                    await self._mend()
-
-    async def _mend(self) -> None:
-        """Serve again what is not served."""
-        if self._server.process() is None and self._read():
-            await self._change(lambda held: held)
+                    await self._change(lambda held: held)
 
     async def _change(
         self, change: Callable[[Mapping[int, BalancerSpec]], Mapping[int, BalancerSpec]]
     ) -> None:
-        """All or nothing: what HAProxy refuses changes nothing."""
+        """All or nothing: what HAProxy refuses changes nothing. What does not change is brought
+        again, as somebody may have taken it away."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._task is None:
             self._task = asyncio.create_task(self._keep())
@@ -161,7 +158,7 @@ class HaproxyBalancers:
                 digest = await self._write(after)
                 wanted = {each.id: each.address for each in after.values()}
                 present = {each.id: each.address for each in before.values()}
-                if wanted != present or self._server.process() is None:
+                if wanted != present or before == after or self._server.process() is None:
                     await self._addresses.bring(wanted)
                 if after:
                     await self._server.serve(digest)
@@ -176,11 +173,12 @@ class HaproxyBalancers:
                 pem = f"{config.certificate}\n{config.private_key}\n"
                 _write(pem_path(self._folder, config), pem.encode())
         digest, text = render(self._folder, self._server.socket, held.values())
-        new = self._server.config.with_suffix(".new")
-        _write(new, text.encode())
-        if held:
-            await self._server.check(new)
-        new.replace(self._server.config)
+        new, own = self._server.config.with_suffix(".new"), self._server.config
+        if not own.exists() or own.read_text() != text:
+            _write(new, text.encode())
+            if held:
+                await self._server.check(new)
+            new.replace(own)
         return digest
 
     def _note(self, before: Mapping[int, BalancerSpec], after: Mapping[int, BalancerSpec]) -> None:
