@@ -31,7 +31,11 @@ async def test_healthy(running: RunningRoost) -> None:
     assert (status, row["status"], row["problems"], row["store"]) == (200, "ok", [], "ok")
     assert row["workers"] == 1
     planes = dict.fromkeys(
-        ("instances", "firewalls", "volumes", "databases", "objects"), "simulated"
+        (
+            *("instances", "firewalls", "volumes", "nodebalancers", "databases", "postgresql"),
+            "objects",
+        ),
+        "simulated",
     )
     regions = dict.fromkeys(("local", "us-lake", "br-south"), planes)
     assert row["engines"] == {**regions, "all": {"dns": "simulated", "attachments": "files"}}
