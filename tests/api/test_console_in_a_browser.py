@@ -1,8 +1,10 @@
 """The console in Debian's Chromium: what axe finds, narrow screens, keyboards, and no scripts."""
 
 from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
 
 import playwright.async_api as drive
+import pyotp
 import pytest
 from playwright.async_api import Page, expect
 
@@ -176,3 +178,25 @@ async def test_nothing_needs_scripts(
     assert [each["domain"] for each in (await client.get("/domains"))["data"]] == [
         "no-scripts.example.net"
     ]
+
+
+async def test_a_login_with_two_factors(
+    chromium: drive.Browser, user: Account, user_browser: Browser
+) -> None:
+    async with open_page(chromium, user_browser) as page:
+        await page.goto(f"{PREFIX}/profile/tfa-enable?do=enable_tfa")
+        await page.locator(".send button").first.click()
+        await expect(page.get_by_alt_text("QR code")).to_be_visible()
+        secret = pyotp.TOTP((await page.locator("dt:has-text('Secret') + dd").inner_text()).strip())
+        await page.get_by_role("link", name="confirm with a code").click()
+        await page.locator("#f-tfa_code").fill(secret.now())
+        await page.locator(".send button").first.click()
+        await expect(page.locator("main")).to_contain_text("Scratch")
+        await page.get_by_role("button", name="Log out").click()
+        await page.goto("/")
+        await page.get_by_label("User name").fill(user.username)
+        await page.get_by_label("Password").fill(PASSWORD)
+        await page.get_by_role("button", name="Log in").click()
+        await page.get_by_label("Code").fill(secret.at(datetime.now() + timedelta(seconds=30)))
+        await page.get_by_role("button").first.click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
