@@ -28,6 +28,7 @@ from bench import (
     machine,
     network,
     objects,
+    pages,
     start,
     writes,
 )
@@ -40,6 +41,7 @@ _WITH_DATABASE: dict[str, Callable[[Store, Path], AsyncIterator[Result]]] = {
     "dialect": dialect.measure,
     "writes": writes.measure,
     "lists": lists.measure,
+    "pages": pages.measure,
     "jobs": jobs.measure,
     "events": events.measure,
     "billing": billing.measure,

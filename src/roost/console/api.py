@@ -5,6 +5,7 @@ Nothing is taken past it: rights, limits, events and explanations are those of e
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import quote, unquote, urlencode
 
 import orjson
@@ -19,7 +20,7 @@ Json = Mapping[str, JsonValue]
 _FORWARDED = ("http_version", "scheme", "server", "client", "asgi")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Answer:
     """Of an operation."""
 
@@ -32,7 +33,7 @@ class Answer:
     def ok(self) -> bool:
         return self.status < 400
 
-    @property
+    @cached_property
     def value(self) -> JsonValue:
         """What JSON it is; None where it is none."""
         if not self.body or "json" not in self.headers.get("content-type", ""):

@@ -1,6 +1,7 @@
 """The API's words as people read them."""
 
 import re
+from functools import lru_cache
 
 from markupsafe import Markup, escape
 
@@ -41,6 +42,7 @@ _KNOWN = {
 _CODE = re.compile("`([^`]+)`")
 
 
+@lru_cache(1024)
 def words(name: str) -> str:
     """A name of a field, or of a state or action, as a title."""
     found = [_KNOWN.get(word, word) for word in name.replace("-", "_").split("_")]
