@@ -13,7 +13,14 @@ from roost.app.roost import Roost
 from roost.console.operations import PREFIX
 from roost.web.registry import Registry
 from tests.api.conftest import Account
-from tests.api.samples.paths import become_welcome, sample_path, sample_query
+from tests.api.samples.paths import (
+    become_welcome,
+    fill,
+    make_sample,
+    sample_path,
+    sample_query,
+)
+from tests.api.samples.sample import Value
 from tests.support.browser import Browser
 from tests.support.chromium import NARROW, Theme, findings, open_chromium, open_page
 from tests.support.client import Client
@@ -83,6 +90,7 @@ async def test_every_page_and_form(
     user_browser: Browser,
 ) -> None:
     wrong: list[object] = []
+    made: dict[str, list[Value]] = {}
     # An invoice of the past is due, and then there is nothing new.
     known = sorted(
         (each for each in REGISTRY if not each.deprecated),
@@ -91,7 +99,10 @@ async def test_every_page_and_form(
     async with open_page(chromium, user_browser, theme, NARROW) as page:
         for endpoint in known:
             await become_welcome(endpoint, client, roost, account)
-            path = await sample_path(endpoint, client, roost, account)
+            thing = endpoint.path[: endpoint.path.rfind("}") + 1]
+            if thing not in made:
+                made[thing] = await make_sample(endpoint, client, roost, account)
+            path = fill(endpoint, made[thing])
             query = sample_query(endpoint) if endpoint.method == "GET" else f"do={endpoint.name}"
             if endpoint.name in ("view_oauth_client_thumbnail",) or endpoint.name.endswith(
                 ("_pdf", "_csv")
