@@ -344,3 +344,14 @@ async def test_nobody_is_told_while_nobody_reads(roost: Roost, account: Account)
         "select count(*) from event_change where event_id = $1", event
     )
     assert position == 1
+
+
+async def test_they_are_ordered_while_nobody_reads(roost: Roost, account: Account) -> None:
+    event = await told(roost, account, "x")
+
+    async def position() -> object:
+        return await roost.store.fetchval(
+            "select position from event_change where event_id = $1", event
+        )
+
+    assert await until(position, lambda found: found is not None)

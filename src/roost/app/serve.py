@@ -23,6 +23,7 @@ from roost.app.overlays import keep_overlays
 from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
 from roost.app.tls import ServerCertificate
+from roost.core.events.feed import keep_in_order
 from roost.resources.events.stream_service import Streams
 from roost.resources.tokens.service import StoredTokens
 from roost.settings import Settings
@@ -179,6 +180,7 @@ async def _start_work(roost: Roost, worker: RestartingWorker, tasks: asyncio.Tas
         serve_metadata(roost),
         take_in(roost),
         keep_overlays(roost),
+        keep_in_order(roost.store),
     )
     return _Working(worker, running, [tasks.create_task(work) for work in beside])
 

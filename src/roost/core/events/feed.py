@@ -25,6 +25,7 @@ _LINGER_SECONDS = 30.0
 _SIGN_SECONDS = 60.0
 """Between two signs of life to those who tell."""
 _BATCH = 1000
+_ORDER_SECONDS = 10.0
 
 _log = structlog.get_logger(__name__)
 
@@ -120,7 +121,7 @@ class Feed:
 
     async def _begin(self, store: Store) -> None:
         """With what is committed from now on."""
-        while await self._order(store):
+        while await order(store):
             pass
         await self._tell((), await queries.last_position(store))
         self._started.set()
@@ -128,20 +129,12 @@ class Feed:
     async def _look(self, store: Store) -> None:
         more = True
         while more:
-            more = await self._order(store)
+            more = await order(store)
             changes = await queries.list_changes(store, self._position, _BATCH)
             if not changes:
                 return
             await self._tell(changes, changes[-1].position)
             more = more or len(changes) == _BATCH
-
-    async def _order(self, store: Store) -> bool:
-        """Give positions to what has none; whether there may be more of it."""
-        if not await queries.is_new(store):
-            return False
-        async with store.transaction() as db:
-            last = await queries.lock_order(db)
-            return await queries.place(db, last, _BATCH) == last + _BATCH
 
     async def _tell(self, changes: Sequence[Change], position: int) -> None:
         """What a follower could not take is told once more."""
@@ -151,3 +144,23 @@ class Feed:
         for account_id in {each.account_id for each in changes}:
             for changed in self._waiting.get(account_id, ()):
                 changed.set()
+
+
+async def order(store: Store) -> bool:
+    """Give positions to changes that have none; whether there may be more of them."""
+    if not await queries.is_new(store):
+        return False
+    async with store.transaction() as db:
+        last = await queries.lock_order(db)
+        return await queries.place(db, last, _BATCH) == last + _BATCH
+
+
+async def keep_in_order(store: Store) -> None:
+    """Also while nobody waits: the first who does shall find little to do."""
+    while True:
+        try:
+            more = await order(store)
+        except FAULTS as error:
+            _log.warning("events_not_ordered", error=repr(error))
+            more = False
+        await asyncio.sleep(0 if more else _ORDER_SECONDS)
