@@ -204,6 +204,10 @@ class Settings(BaseSettings):
     operator_webhook_secret_file: Path | None = Field(
         default=None, description="holds what its messages are signed with"
     )
+    webhook_networks: str = Field(
+        default="",
+        description="networks that webhooks of accounts may reach beside the Internet, by http too",
+    )
     traces: str | None = Field(
         default=None, description="URL of a collector of OpenTelemetry that is sent traces"
     )

@@ -31,6 +31,9 @@ IPS_READ = (("ips:read_only",), False, Anyone())
 IPS_WRITE = (("ips:read_write",), False, Anyone())
 IPS_CHANGE = (("ips:read_write", "computes:read_write"), False, Anyone())
 EVENTS = (("events:read_only",), False, Anyone())  # The events themselves are limited by grants.
+# Receivers are told of everything.
+WEBHOOK_READ = (("account:read_only", "events:read_only"), False, Unrestricted())
+WEBHOOK_WRITE = (("account:read_write", "events:read_only"), False, Unrestricted())
 ANY_TOKEN = ((), False, Anyone())
 OWN_READ = (("account:read_only",), False, Anyone())
 OWN_WRITE = (("account:read_write",), False, Anyone())
@@ -126,6 +129,14 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /account/events": EVENTS,
     "GET /account/events/{eventId:int}": EVENTS,
     "GET /events/stream": EVENTS,
+    "GET /account/webhooks": WEBHOOK_READ,
+    "POST /account/webhooks": WEBHOOK_WRITE,
+    "GET /account/webhooks/{webhookId:int}": WEBHOOK_READ,
+    "PUT /account/webhooks/{webhookId:int}": WEBHOOK_WRITE,
+    "DELETE /account/webhooks/{webhookId:int}": WEBHOOK_WRITE,
+    "POST /account/webhooks/{webhookId:int}/rotate-secret": WEBHOOK_WRITE,
+    "POST /account/webhooks/{webhookId:int}/replay": WEBHOOK_WRITE,
+    "GET /account/webhooks/{webhookId:int}/deliveries": WEBHOOK_READ,
     "POST /account/events/{eventId:int}/read": EVENTS,
     "POST /account/events/{eventId:int}/seen": EVENTS,
     "GET /compute/instances": COMPUTE_LIST,
@@ -449,6 +460,11 @@ CLOSED: dict[str, tuple[UserType | TokenKind, ...]] = {
     "PUT /account/users/{username}": ("proxy",),
     "DELETE /account/users/{username}": ("proxy",),
     "PUT /account/users/{username}/grants": ("proxy",),
+    "POST /account/webhooks": ("proxy",),
+    "PUT /account/webhooks/{webhookId:int}": ("proxy",),
+    "DELETE /account/webhooks/{webhookId:int}": ("proxy",),
+    "POST /account/webhooks/{webhookId:int}/rotate-secret": ("proxy",),
+    "POST /account/webhooks/{webhookId:int}/replay": ("proxy",),
     "POST /account/oauth-clients": ("proxy",),
     "PUT /account/oauth-clients/{clientId}": ("proxy",),
     "DELETE /account/oauth-clients/{clientId}": ("proxy",),

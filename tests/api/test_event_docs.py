@@ -1,6 +1,7 @@
 """The commands of docs/events.md work as they stand."""
 
 import asyncio
+import json
 import os
 import re
 from pathlib import Path
@@ -40,12 +41,18 @@ async def test_streams(client: Client, running: RunningRoost) -> None:
         assert '"action":"tag_create"' in said
 
 
+async def test_webhooks(client: Client, running: RunningRoost) -> None:
+    row = json.loads(await run(COMMANDS[2], client, running))
+    assert (row["status"], row["secret"][:6]) == ("active", "whsec_")
+    await client.delete(f"/account/webhooks/{row['id']}")
+
+
 async def test_waits(client: Client, running: RunningRoost) -> None:
-    assert '"data":[]' in await run(COMMANDS[2], client, running)
+    assert '"data":[]' in await run(COMMANDS[3], client, running)
 
 
 async def test_versions(client: Client, running: RunningRoost) -> None:
-    known, change = COMMANDS[3:5]
+    known, change = COMMANDS[4:6]
     assert await run(known, client, running) == "304\n"
     await run(change, client, running)
     assert (await client.get("/profile"))["timezone"] == "Europe/Berlin"

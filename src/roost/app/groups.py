@@ -49,6 +49,7 @@ from roost.resources.users.group import GROUP as USERS
 from roost.resources.vlans.group import GROUP as VLANS
 from roost.resources.volumes.group import GROUP as VOLUMES
 from roost.resources.vpcs.group import GROUP as VPCS
+from roost.resources.webhooks.group import GROUP as WEBHOOKS
 from roost.web import queries as web
 
 IDEMPOTENCY = Group(
@@ -113,4 +114,5 @@ GROUPS = Groups(
     VLANS,
     VOLUMES,
     VPCS,
+    WEBHOOKS,
 )

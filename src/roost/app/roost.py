@@ -27,6 +27,7 @@ from roost.app.payments import open_gateway
 from roost.app.state import open_store
 from roost.app.support import bind_support, support_rules
 from roost.app.traces import keeping_traces
+from roost.app.webhooks import open_receivers
 from roost.clock import Clock
 from roost.core.billing.ledger import Billables
 from roost.core.billing.metered import AllMetered
@@ -276,6 +277,7 @@ async def open_roost(
                 Entities(GROUPS.entities),
                 support_rules(settings),
                 open_messages(settings),
+                open_receivers(settings, catalog),
                 open_gateway(settings),
                 registry,
                 *await DISK.run(GROUPS.services, settings),

@@ -26,6 +26,9 @@ from roost.app.tls import ServerCertificate
 from roost.core.events.feed import keep_in_order
 from roost.resources.events.stream_service import Streams
 from roost.resources.tokens.service import StoredTokens
+from roost.resources.webhooks.delivery_service import Deliveries
+from roost.resources.webhooks.engine import Outside
+from roost.secrets import Box
 from roost.settings import Settings
 from roost.threads import COMPUTING
 from roost.web.connections import Connections, Networks
@@ -174,6 +177,8 @@ async def _start_work(roost: Roost, worker: RestartingWorker, tasks: asyncio.Tas
     """Run jobs, listen to guests and answer them, build missing images, keep networks together."""
     await roost.enqueue_first_jobs()
     running = tasks.create_task(worker.run())
+    box, outside = roost.services.get(Box), roost.services.get(Outside)
+    deliveries = Deliveries(roost.store, roost.clock, roost.queue, box, outside.receivers)
     beside = (
         roost.images.build(),
         listen(roost),
@@ -181,6 +186,7 @@ async def _start_work(roost: Roost, worker: RestartingWorker, tasks: asyncio.Tas
         take_in(roost),
         keep_overlays(roost),
         keep_in_order(roost.store),
+        deliveries.run(),
     )
     return _Working(worker, running, [tasks.create_task(work) for work in beside])
 
