@@ -78,7 +78,7 @@ async def receiver() -> AsyncIterator[Receiver]:
     kept, app = Receiver(), web.Application()
     app.router.add_post("/hook", kept.take)
     app.router.add_route("*", "/{rest:.*}", kept.count)
-    runner = web.AppRunner(app, shutdown_timeout=0)
+    runner = web.AppRunner(app, shutdown_timeout=0.01)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
