@@ -92,13 +92,13 @@ class Deliveries:
             host = urlsplit(due.url).hostname or ""
             if self._accounts[due.account_id] >= _OF_ACCOUNT or self._hosts[host] >= _OF_HOST:
                 await queries.release(self._store, due.id, claimant, now + _LATER)
-            else:
-                tasks.create_task(self._counted(due, host, claimant))
+                continue
+            self._running += 1
+            self._accounts[due.account_id] += 1
+            self._hosts[host] += 1
+            tasks.create_task(self._counted(due, host, claimant))
 
     async def _counted(self, due: Due, host: str, claimant: UUID) -> None:
-        self._running += 1
-        self._accounts[due.account_id] += 1
-        self._hosts[host] += 1
         try:
             await self._deliver(due, claimant)
         except FAULTS as error:
