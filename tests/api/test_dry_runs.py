@@ -12,7 +12,13 @@ from roost.core.limits.queries import set_limit
 from roost.web.registry import Registry
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.support.client import Client, Json, until
-from tests.support.databases import DATABASES, database_body, made_database
+from tests.support.databases import (
+    DATABASES,
+    POSTGRESQL,
+    database_body,
+    made_database,
+    made_postgresql,
+)
 from tests.support.dry_runs import contents, costs, tried
 from tests.support.instances import INSTANCES, OMITTED, create_body, made
 from tests.support.object_storage import BUCKETS, bucket_body, made_bucket, path_of
@@ -106,16 +112,32 @@ async def _create_database(client: Client) -> Request:
     return "POST", DATABASES, database_body()
 
 
+async def _create_postgresql(client: Client) -> Request:
+    return "POST", POSTGRESQL, database_body(engine="postgresql/15")
+
+
 async def _update_database(client: Client) -> Request:
     row = await made_database(client)
+    return "PUT", f"{DATABASES}/{row['id']}", await _larger(client, row)
+
+
+async def _update_postgresql(client: Client) -> Request:
+    row = await made_postgresql(client)
+    return "PUT", f"{POSTGRESQL}/{row['id']}", await _larger(client, row)
+
+
+async def _larger(client: Client, row: Json) -> Json:
     types = (await client.get("/databases/types"))["data"]
     (own,) = (each for each in types if each["id"] == row["type"])
-    larger = next(each["id"] for each in types if each["disk"] > own["disk"])
-    return "PUT", f"{DATABASES}/{row['id']}", {"type": larger}
+    return {"type": next(each["id"] for each in types if each["disk"] > own["disk"])}
 
 
 async def _delete_database(client: Client) -> Request:
     return "DELETE", f"{DATABASES}/{(await made_database(client))['id']}", None
+
+
+async def _delete_postgresql(client: Client) -> Request:
+    return "DELETE", f"{POSTGRESQL}/{(await made_postgresql(client))['id']}", None
 
 
 async def _allocate_address(client: Client) -> Request:
@@ -185,6 +207,9 @@ CASES = (
     Case("create_mysql_database", _create_database),
     Case("update_mysql_database", _update_database),
     Case("delete_mysql_database", _delete_database),
+    Case("create_postgresql_database", _create_postgresql),
+    Case("update_postgresql_database", _update_postgresql),
+    Case("delete_postgresql_database", _delete_postgresql),
     Case("allocate_address", _allocate_address),
     Case("allocate_address_of_instance", _allocate_address_of_instance),
     Case("delete_address_of_instance", _delete_address),

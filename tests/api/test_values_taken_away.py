@@ -31,15 +31,19 @@ _RULE = {
     "action": "ACCEPT",
 }
 VALUES: Mapping[str, Json] = {
+    "actions": ["compute_boot"],
     "address_1": "1 Main St",
     "address_2": "Suite 2",
     "authorized_keys": [KEY],
     "axfr_ips": ["192.0.2.1"],
+    "check_body": "fine",
+    "check_path": "/health",
     "city": "Philadelphia",
     "comments": "words",
     "company": "Heron & Co",
     "country": "DE",
     "description": "words",
+    "entity_types": ["volume"],
     "email": "ada@example.com",
     "first_name": "Ada",
     "group": "web",
@@ -63,6 +67,8 @@ OTHERWISE: Mapping[str, str] = {
     "master_ips": "of domains that are slaves, which need one",
     "protocol": "of SRV records, which need one",
     "service": "of SRV records, which need one",
+    "ssl_cert": "with its key, which is never shown",
+    "ssl_key": "with its certificate",
     "tag": "of CAA records, which need one",
 }
 """What the samples have none of, or take away in another way."""
