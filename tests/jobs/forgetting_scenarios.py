@@ -1,5 +1,5 @@
-"""The jobs that forget events, kept answers, logins, uses of tokens and amounts, and fold
-numbers."""
+"""The jobs that forget events, kept answers, logins, uses of tokens, deliveries and amounts, and
+fold numbers."""
 
 from dataclasses import dataclass
 
@@ -16,6 +16,7 @@ from roost.resources.nodebalancers.group import GROUP as NODEBALANCERS
 from roost.resources.tokens.group import GROUP as TOKENS
 from roost.resources.transfers.group import GROUP as TRANSFERS
 from roost.resources.usage.group import GROUP as USAGE
+from roost.resources.webhooks.group import GROUP as WEBHOOKS
 from tests.jobs.harness import Scenario
 
 _EVENTS = """
@@ -88,6 +89,21 @@ _OF_BALANCERS = """
 (select account_id from nodebalancer_amount u join nodebalancer b on b.id = u.nodebalancer_id)
     as moved
 """
+_DELIVERED = """
+with receiver as (
+    insert into webhook (account_id, label, url, actions, entity_types, secret, position, next_try,
+        created, updated)
+    values ($1, 'forgotten', 'https://hooks.example.com/', '{}', '{}', '', 0, now(), now(), now())
+    returning id)
+insert into webhook_delivery (webhook_id, created, status, attempt, events, first_event,
+    last_event, duration)
+select id, now() at time zone 'UTC' - make_interval(days => n, hours => 1), 'delivered', 1, 1, 1, 1,
+    0.1
+from receiver, generate_series(28, 33) as n
+"""
+_OF_WEBHOOKS = """
+(select account_id from webhook_delivery d join webhook w on w.id = d.webhook_id) as delivered
+"""
 _AMOUNTS = """
 insert into row_count (owner, kind, label, amount)
 select $1, 'domain', tag, 1 from unnest(array['', '', '', '', 'a', 'a']) as tag
@@ -147,5 +163,6 @@ SCENARIOS = (
     _scenario(_nightly(USAGE), _OF_INSTANCES, _MEASURED, 4),
     _scenario(_nightly(NODEBALANCERS), _OF_BALANCERS, _MOVED, 2),
     _scenario(_nightly(TRANSFERS), "entity_transfer", _TRANSFERS, 2),
+    _scenario(_nightly(WEBHOOKS), _OF_WEBHOOKS, _DELIVERED, 2),
     _scenario(entities.FOLD, _COUNTED, _AMOUNTS, 2),
 )

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
-import aiohttp
-
 from roost.resources.webhooks.engine import DeliveryError
 
 Network = IPv4Network | IPv6Network
@@ -19,7 +17,8 @@ _AddressInfo = tuple[
     int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]
 ]
 
-_TIMEOUT = aiohttp.ClientTimeout(total=10.0)
+_SECONDS = 10.0
+"""For a message and its answer."""
 _MOST = 4096
 """Bytes of an answer that are read; what they say does not matter."""
 _LONGEST_LINE = 8190
@@ -57,6 +56,8 @@ class HttpReceivers:
         refusal = self.refusal(url)
         if refusal is not None:
             raise DeliveryError(refusal)
+        import aiohttp
+
         connector = aiohttp.TCPConnector(
             socket_factory=self._open, force_close=True, use_dns_cache=False
         )
@@ -64,7 +65,7 @@ class HttpReceivers:
             async with (
                 aiohttp.ClientSession(
                     connector=connector,
-                    timeout=_TIMEOUT,
+                    timeout=aiohttp.ClientTimeout(total=_SECONDS),
                     max_line_size=_LONGEST_LINE,
                     cookie_jar=aiohttp.DummyCookieJar(),
                 ) as session,
@@ -119,6 +120,8 @@ def _said(error: Exception) -> str:
         if isinstance(cause, _InsideError):
             return _INSIDE
         cause = getattr(cause, "os_error", None) or cause.__cause__
+    import aiohttp
+
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return "The receiver's name is not known"
     if isinstance(error, aiohttp.ClientConnectorCertificateError):

@@ -143,7 +143,7 @@ def _success(endpoint: Endpoint, schemas: Schemas) -> Json:
 def _messages(returns: Stream) -> Json:
     """`itemSchema` is what OpenAPI 3.2 has for the messages of a stream."""
     text = "Messages of `id` and `data`, which is such a record as JSON."
-    return {"schema": {"type": "string", "description": text}, "x-data": reference(returns.row)}
+    return {"schema": {"description": text}, "x-data": reference(returns.row)}
 
 
 def _unfinished(row: type) -> Json:
