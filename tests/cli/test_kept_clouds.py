@@ -15,6 +15,8 @@ from tests.kept.make import ENVIRONMENT, FOLDER
 
 GROW = {"balance_uninvoiced"}
 """Fields that are counted up to now."""
+MORE = {"capabilities"}
+"""Lists of words to which a release may add."""
 
 
 @pytest.mark.parametrize("revision", sorted(path.stem for path in FOLDER.glob("*.backup")))
@@ -43,8 +45,13 @@ def former_part(before: Json, now: Json) -> Json:
     """Of what is shown now, the fields that were shown before."""
     match before, now:
         case dict(), dict():
+            now = {**now, **{name: common(before[name], now[name]) for name in MORE & now.keys()}}
             names = before.keys() - GROW
             return {name: former_part(before[name], now.get(name)) for name in names}
         case list(), list() if len(before) == len(now):
             return [former_part(*pair) for pair in zip(before, now, strict=True)]
     return now
+
+
+def common(before: list[str], now: list[str]) -> list[str]:
+    return [word for word in now if word in before]
