@@ -22,7 +22,7 @@ from tests.api.samples.paths import (
 )
 from tests.api.samples.sample import Value
 from tests.support.browser import Browser
-from tests.support.chromium import NARROW, Theme, findings, open_chromium, open_page
+from tests.support.chromium import NARROW, PATIENCE, Theme, findings, open_chromium, open_page
 from tests.support.client import Client
 from tests.support.oauth import PASSWORD
 
@@ -141,8 +141,10 @@ async def test_a_keyboard_is_enough(
 ) -> None:
     """From the login to a volume of one's own."""
     context = await chromium.new_context(base_url=browser.url)
+    context.set_default_timeout(PATIENCE)
     page = await context.new_page()
     await page.goto(f"{PREFIX}/volumes")
+    await expect(page.locator("[autofocus]")).to_be_focused()
     await page.keyboard.type(user.username)
     await press(page, "Tab")
     await page.keyboard.type(PASSWORD)

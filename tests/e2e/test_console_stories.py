@@ -16,7 +16,7 @@ from playwright.async_api import Page, expect
 from roost.engines.qemu.images.mini import MINI
 from tests.cli.process import Server
 from tests.e2e.region import opened_region
-from tests.support.chromium import open_chromium
+from tests.support.chromium import PATIENCE, open_chromium
 from tests.support.instances import PASSWORD
 
 pytestmark = pytest.mark.browser
@@ -30,7 +30,7 @@ async def first_login(state: Path, url: str) -> AsyncIterator[Page]:
     """A page of the console of admin, who has chosen a password by the link."""
     async with open_chromium() as chromium:
         page = await chromium.new_page(base_url=url)
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(PATIENCE)
         link = (state / "admin.login").read_text().strip()
         await page.goto(url + re.sub("^https?://[^/]*", "", link))
         await page.get_by_label("Password").fill(PASSWORD)

@@ -9,16 +9,20 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.support import browser as plain
 
 Theme = Literal["light", "dark"]
 WIDE, NARROW = 1280, 360
 """Pixels."""
+PATIENCE = 120_000
+"""Milliseconds: machines that run tests may be busy."""
 _AXE = Path(__file__).parents[2] / ".boot/axe.js"
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 _SERIOUS = ("serious", "critical")
+
+expect.set_options(timeout=PATIENCE)
 
 
 @asynccontextmanager
@@ -55,7 +59,7 @@ async def open_page(
         timezone_id="Europe/Rome",
         locale="en-GB",
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(PATIENCE)
     cookie = entered.cookie("roost_session")
     assert cookie is not None
     await context.add_cookies([{"name": "roost_session", "value": cookie, "url": entered.url}])
