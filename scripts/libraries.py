@@ -2,7 +2,8 @@
 """Fetch the libraries for browsers that `libraries.json` pins; with --tests, those of the tests.
 
 They are plain archives of the registry that npm is set up to use, checked against their hashes:
-neither npm nor Node.js is needed. Without them Roost works, but pages that need one say so.
+neither npm nor Node.js is needed. Without them Roost works, but pages that need one say so; this
+ends with 1 then, so that nothing is released without them.
 """
 
 import base64
@@ -29,13 +30,14 @@ TIMEOUT_SECONDS = 20
 Library = dict[str, Any]
 
 
-def main() -> None:
+def main() -> bool:
+    """Whether all of them are there."""
     tests = "--tests" in sys.argv[1:]
     fetched = json.loads(FETCHED.read_text()) if FETCHED.exists() else {}
     wanted = [library for library in json.loads(LOCK.read_text()) if tests or not library["tests"]]
     missing = [library for library in wanted if not is_there(library, fetched)]
     if not missing:
-        return
+        return True
     say(f"fetching for browsers: {' '.join(library['name'] for library in missing)}")
     with ThreadPoolExecutor() as pool:
         for library, reason in zip(missing, pool.map(fetch, missing), strict=True):
@@ -44,6 +46,7 @@ def main() -> None:
             else:
                 say(f"{library['name']} cannot be had, so its pages lack it: {reason}")
     write(FETCHED, json.dumps(fetched, indent=1).encode())
+    return all(is_there(library, fetched) for library in wanted)
 
 
 def is_there(library: Library, fetched: dict[str, str]) -> bool:
@@ -115,4 +118,4 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(not main())
