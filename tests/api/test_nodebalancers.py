@@ -10,7 +10,8 @@ from roost.engines.simulated.firewalls import Packet
 from roost.engines.simulated.nodebalancers import SimulatedBalancers
 from roost.resources.firewalls.engine import TransportProtocol
 from roost.resources.nodebalancers import usage_service
-from roost.resources.nodebalancers.engine import BALANCER_PLANE
+from roost.resources.nodebalancers.apply_service import put_in_force
+from roost.resources.nodebalancers.engine import BALANCER_PLANE, BalancerSpec
 from roost.resources.nodebalancers.group import GROUP
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.certificates import certificate_for
@@ -121,6 +122,43 @@ async def test_an_address_is_handed_out_again_after_the_end(roost: Roost, client
         lambda: roost.store.fetchval(held, row["ipv4"]), lambda found: found is None, seconds=20
     )
     assert not await serves(roost, row["id"])
+
+
+async def test_what_is_forgotten_meanwhile_does_not_serve(
+    roost: Roost, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two bring it to its engine at once, and one of them after its deletion."""
+    row, own = await balancer(client), engine(roost)
+    await told(client, row["id"], "nodebalancer_create")
+    apply = own.apply
+
+    async def late(spec: BalancerSpec) -> None:
+        if spec.id == row["id"]:
+            await client.delete(f"{BALANCERS}/{row['id']}")
+            await told(client, row["id"], "nodebalancer_delete")
+        await apply(spec)
+
+    monkeypatch.setattr(own, "apply", late)
+    await put_in_force(roost.store, roost.services, row["id"])
+    assert not await serves(roost, row["id"])
+
+
+async def test_an_instance_that_is_gone_gets_nothing(roost: Roost, client: Client) -> None:
+    """Others get its address then. Also when the engine fails meanwhile."""
+    instance, address = await private(client)
+    found = await balancer(client)
+    path = f"{await config_of(client, found)}/nodes"
+    node = await client.post(path, {"label": "web-1", "address": f"{address}:80"})
+    await told(client, found["id"], "nodebalancer_node_create")
+    assert node["id"] in await engine(roost).statuses()
+    await engine(roost)._plane.plan.fail("nodebalancer_apply", "No answer.", 1)
+    held = f"{INSTANCES}/{instance['id']}"
+    await client.delete(held)
+    await until(lambda: client.send("GET", held), lambda answer: answer.status == 404)
+    assert node["id"] not in await engine(roost).statuses()
+    assert (await client.get(path))["data"] == []
+    told_of = await told(client, found["id"], "nodebalancer_node_delete")
+    assert told_of["secondary_entity"]["id"] == instance["id"]
 
 
 @pytest.mark.parametrize(

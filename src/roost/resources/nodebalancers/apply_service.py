@@ -11,6 +11,7 @@ from roost.resources.nodebalancers import config_queries, node_queries, queries
 from roost.resources.nodebalancers.config_queries import ConfigFacts
 from roost.resources.nodebalancers.engine import (
     BALANCER_PLANE,
+    BalancerEngine,
     BalancerSpec,
     CheckSpec,
     ConfigSpec,
@@ -29,7 +30,7 @@ async def wanted(db: Queries, services: Services, row: BalancerFacts) -> Balance
     if row.deleting or row.resting:
         return None
     nodes = defaultdict[int, list[NodeFacts]](list)
-    for node in await node_queries.of_balancer(db, row.id):
+    for node in await node_queries.served_by(db, row.id):
         nodes[node.config_id].append(node)
     box = services.get(Box)
     configs = tuple(
@@ -71,6 +72,7 @@ async def put_in_force(db: Queries, services: Services, nodebalancer_id: int) ->
     Raises EngineError.
     """
     done: tuple[BalancerSpec | None] | None = None
+    engine: BalancerEngine | None = None
     while (row := await queries.find(db, nodebalancer_id)) is not None:
         spec = await wanted(db, services, row)
         if done == (spec,):
@@ -81,6 +83,10 @@ async def put_in_force(db: Queries, services: Services, nodebalancer_id: int) ->
         else:
             await engine.apply(spec)
         done = (spec,)
+    else:
+        # It was deleted and forgotten by somebody else before we brought it.
+        if engine is not None:
+            await engine.remove(nodebalancer_id)
 
 
 async def statuses(db: Queries, services: Services, nodebalancer_id: int) -> dict[int, NodeStatus]:
@@ -88,7 +94,7 @@ async def statuses(db: Queries, services: Services, nodebalancer_id: int) -> dic
     row = await queries.find(db, nodebalancer_id)
     if row is None or row.deleting:
         return {}
-    own = {each.id for each in await node_queries.of_balancer(db, row.id)}
+    own = {each.id for each in await node_queries.served_by(db, row.id)}
     if row.resting or not own:
         return {}
     found = await services.get(Engines).holding(BALANCER_PLANE, row).statuses()

@@ -46,10 +46,12 @@ class Nodes(Neighbour):
         instance = await instance_queries.find(db, compute_id)
         if instance is None or instance.status != "deleting":
             return
-        held = await node_queries.balancers_of(db, compute_id)
+        found = await queries.find_many(db, await node_queries.balancers_of(db, compute_id))
+        for balancer in found:
+            await put_in_force(db, services, balancer.id)
+        # Not before: while an engine fails, the rows say where it still has to go.
         await node_queries.drop_instance(db, compute_id)
         queue, second = services.get(JobQueue), COMPUTE.of(instance)
-        for balancer in await queries.find_many(db, held):
-            await put_in_force(db, services, balancer.id)
+        for balancer in found:
             by = log.Starter(queue, db, balancer.account_id)
             await log.notify(by, "nodebalancer_node_delete", NODEBALANCER.of(balancer), second)

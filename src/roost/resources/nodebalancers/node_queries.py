@@ -72,10 +72,11 @@ async def of_config(db: Queries, config_id: int) -> list[NodeFacts]:
 
 @query(f"""
     {_FACTS} join nodebalancer_config c on c.id = n.config_id
-    where c.nodebalancer_id = $1 order by n.id
+    join compute_instance i on i.id = n.compute_id
+    where c.nodebalancer_id = $1 and i.status <> 'deleting' order by n.id
     """)
-async def of_balancer(db: Queries, nodebalancer_id: int) -> list[NodeFacts]:
-    """Of all configs, by id."""
+async def served_by(db: Queries, nodebalancer_id: int) -> list[NodeFacts]:
+    """Of all configs, by id; nothing is sent to instances that are being deleted."""
 
 
 @query("""
