@@ -130,6 +130,14 @@ async def test_what_somebody_takes_away_is_brought_again(harness: HaproxyHarness
     assert (await harness.engine.traffic())[1].bytes_out > 0
 
 
+async def test_nothing_of_one_that_is_gone_is_counted(harness: HaproxyHarness) -> None:
+    await harness.engine.apply(balancer(harness, config(7, await harness.node(1))))
+    counted = harness.haproxy._addresses.counted
+    assert 1 in await counted()
+    await harness.engine.remove(1)
+    assert 1 not in await counted()
+
+
 async def test_https(harness: HaproxyHarness, tmp_path: Path) -> None:
     node, made = await harness.node(1), certificate_for("shop.example.com")
     served = replace(

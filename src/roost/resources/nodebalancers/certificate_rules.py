@@ -5,6 +5,7 @@ from datetime import datetime
 
 from cryptography import x509
 from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
 from roost.resources.object_storage.certificate_rules import check_pair, names
@@ -15,7 +16,7 @@ class Served:
     """A certificate that can be served with its key."""
 
     certificate: str
-    """PEM, with the chain behind it."""
+    """PEM, with the chain behind it, and nothing else that was sent with them."""
     private_key: str = field(repr=False)
     commonname: str
     fingerprint: str
@@ -29,12 +30,20 @@ def read(certificate: str, private_key: str, now: datetime, prefix: str = "") ->
     fields = f"{prefix}ssl_cert", f"{prefix}ssl_key"
     first = check_pair(certificate, private_key, now, fields)
     fingerprint = first.fingerprint(SHA256()).hex(":").upper()
-    return Served(certificate, private_key, _name(first), fingerprint)
+    return Served(_chain(certificate), private_key, _name(first), fingerprint)
+
+
+def _chain(certificate: str) -> str:
+    """Without keys and parameters, which a server would take from there."""
+    chain = x509.load_pem_x509_certificates(certificate.encode())
+    return "".join(each.public_bytes(Encoding.PEM).decode() for each in chain)
 
 
 def _name(certificate: x509.Certificate) -> str:
-    """That of its subject, or the first that it is for."""
-    found = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-    if found:
-        return str(found[0].value)
-    return next(iter(names(certificate)), "")
+    """That of its subject, or the first that it is for; none that cannot be shown."""
+    try:
+        subject = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    except ValueError:  # It is not of the encoding that it says.
+        subject = []
+    found = (*(str(each.value) for each in subject[:1]), *names(certificate))
+    return next((each for each in found if each.isprintable()), "")

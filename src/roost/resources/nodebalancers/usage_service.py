@@ -47,14 +47,17 @@ async def _note(db: Queries, last: Reading, seen: BalancerTraffic, now: datetime
 def since(last: Reading, seen: BalancerTraffic) -> BalancerTraffic:
     """Counters that began anew have counted all that they show since the reading before."""
     same = last.epoch == seen.epoch
-    connections = seen.connections - last.connections
     return BalancerTraffic(
         seen.epoch,
-        # Those of a server that was started anew count from nothing.
-        connections if same and connections >= 0 else seen.connections,
-        seen.bytes_in - last.bytes_in if same else seen.bytes_in,
-        seen.bytes_out - last.bytes_out if same else seen.bytes_out,
+        _grown(last.connections, seen.connections, same),
+        _grown(last.bytes_in, seen.bytes_in, same),
+        _grown(last.bytes_out, seen.bytes_out, same),
     )
+
+
+def _grown(before: int, now: int, same: bool) -> int:
+    """One that shows less than before has begun anew, as after a time of not being served."""
+    return now - before if same and now >= before else now
 
 
 def _bucket(now: datetime) -> datetime:

@@ -47,6 +47,8 @@ class Addresses:
     async def bring(self, held: Mapping[int, str]) -> None:
         """Exactly these, by the ids of NodeBalancers; each is counted from its first packet on."""
         await self._nft(_rules(held))
+        if gone := (await self.counted()).keys() - held.keys():
+            await self._nft(_forgetting(gone))
         wanted, present = set(held.values()), await self.held()
         inside = ("ip", "-n", self._namespace)
         await run(_DOING, *inside, "link", "set", "lo", "up")
@@ -81,7 +83,7 @@ class Addresses:
 
 
 def _rules(held: Mapping[int, str]) -> str:
-    """Counters go on through any change."""
+    """Counters of these go on through any change."""
     lines = [f"add table {_TABLE}"]
     for chain, hook in (("arriving", "input"), ("leaving", "output")):
         lines.append(
@@ -94,3 +96,9 @@ def _rules(held: Mapping[int, str]) -> str:
             lines.append(f"add counter {_TABLE} {name}")
             lines.append(f"add rule {_TABLE} {chain} ip {end} {address} counter name {name}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _forgetting(ids: Collection[int]) -> str:
+    """Nothing counts by their counters any more."""
+    names = [f"{way}_{each}" for each in sorted(ids) for way in ("in", "out")]
+    return "".join(f"delete counter {_TABLE} {name}\n" for name in names)

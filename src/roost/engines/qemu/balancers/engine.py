@@ -97,7 +97,9 @@ class HaproxyBalancers:
         connections = dict.fromkeys(held, 0)
         for row in stats.rows(await stats.ask(self._server.socket, "show stat")):
             if row["svname"] == "FRONTEND" and row["pxname"][1:].isdecimal():
-                connections[owners[int(row["pxname"][1:])]] += int(row["stot"])
+                owner = owners.get(int(row["pxname"][1:]))
+                if owner is not None:  # Else its config was made or deleted just now.
+                    connections[owner] += int(row["stot"])
         counted, epoch = await self._addresses.counted(), identity(self._network.name) or ""
         return {
             each: BalancerTraffic(epoch, connections[each], *counted.get(each, (0, 0)))
