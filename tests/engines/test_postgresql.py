@@ -260,6 +260,25 @@ async def test_who_goes_on_writing_is_shut_out(
     await postgresql.write(access, spec, "again")
 
 
+async def test_a_transaction_of_the_user_keeps_nothing_from_it(
+    postgresql: PostgresqlHarness, made: tuple[DatabaseSpec, Access]
+) -> None:
+    """Else it would write on, whatever its disk has."""
+    spec, access = made
+    holding = await _connect(access, spec, database="postgres")
+    try:
+        changes = "alter role roostadmin set work_mem = '1MB'; alter role roostadmin password 'own'"
+        await holding.execute(f"begin; {changes}")
+        await postgresql.engine.limit_writes(replace(spec, full=True))
+        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError)):
+            await holding.execute("commit")
+        with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
+            await postgresql.write(access, spec, "more")
+    finally:
+        holding.terminate()
+        await postgresql.engine.limit_writes(spec)
+
+
 async def test_one_query_finds_no_more_room_than_its_plan_has(
     postgresql: PostgresqlHarness, made: tuple[DatabaseSpec, Access]
 ) -> None:

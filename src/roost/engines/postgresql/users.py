@@ -11,12 +11,15 @@ import re
 
 from pydantic import SecretStr
 
+from roost.core.engine import EngineError
 from roost.engines.postgresql.server import Server
 from roost.resources.databases.engine import DatabaseSpec
 
 _PLAIN = re.compile(r"[A-Za-z0-9]{1,64}")
 _SETTING_UP = "The user of the database could not be set up"
 _LIMITING = "What the user may do could not be set"
+_PATIENCE = 5
+"""Seconds that a transaction of the user may hold what is to be changed of it."""
 
 
 def _statements(spec: DatabaseSpec, *, shut_out: bool) -> str:
@@ -30,6 +33,7 @@ def _statements(spec: DatabaseSpec, *, shut_out: bool) -> str:
         else "reset default_transaction_read_only"
     )
     return f"""
+        set lock_timeout = '{_PATIENCE}s';
         do $$ begin
             if not exists (select from pg_catalog.pg_roles where rolname = '{spec.username}') then
                 create role {spec.username};
@@ -47,9 +51,12 @@ def _statements(spec: DatabaseSpec, *, shut_out: bool) -> str:
 
 async def set_up(server: Server, spec: DatabaseSpec, *, shut_out: bool) -> None:
     """The user has its password, and may write unless the disk is full. `shut_out`: nobody may log
-    in as it. Raises EngineError."""
+    in as it. A transaction that keeps us from it is ended. Raises EngineError."""
     text = _statements(spec, shut_out=shut_out)
-    await server.execute(_SETTING_UP, SecretStr(text))
+    try:
+        await server.execute(_SETTING_UP, SecretStr(text), quiet=True)
+    except EngineError:
+        await server.execute(_SETTING_UP, SecretStr(f"{_ending(spec)};{text}"))
 
 
 async def limit_writes(server: Server, spec: DatabaseSpec, *, shut_out: bool) -> None:
@@ -63,11 +70,15 @@ async def limit_writes(server: Server, spec: DatabaseSpec, *, shut_out: bool) ->
     if told == ["f" if shut_out else "t", "t" if spec.full else "f"]:
         return
     await set_up(server, spec, shut_out=shut_out)
-    ending = f"""
+    await server.execute(_LIMITING, SecretStr(_ending(spec)))
+
+
+def _ending(spec: DatabaseSpec) -> str:
+    """SQL that ends all connections of the user."""
+    return f"""
         select count(pg_catalog.pg_terminate_backend(pid))
         from pg_catalog.pg_stat_activity where usename = '{spec.username}'
         """
-    await server.execute(_LIMITING, SecretStr(ending))
 
 
 def _check(text: str) -> None:
