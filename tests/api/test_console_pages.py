@@ -1,12 +1,13 @@
 """Pages of the console that are made by hand: what they show and do beyond those of the kit."""
 
 import re
+from urllib.parse import quote, urlencode
 
 import pytest
 
 from roost.app.roost import Roost
 from tests.api.conftest import Account, NewUser
-from tests.support.browser import Browser
+from tests.support.browser import FORM, Browser, Page
 from tests.support.client import Client
 from tests.support.databases import POSTGRESQL, made_database, made_postgresql
 from tests.support.object_storage import made_bucket, object_engine, path_of
@@ -128,3 +129,44 @@ async def test_a_search_looks_everywhere(
         page = await user_browser.get("/console/search", q=text)
         assert (page.status, "Nothing that you may see" in page.text) == (200, True), text
     assert "Type a part" in (await user_browser.get("/console/search")).text
+
+
+async def test_a_form_is_of_what_its_address_names(client: Client, user_browser: Browser) -> None:
+    for label in ("wren", "wren%20", "wren?x", "wr%65n"):
+        await client.post("/tags", {"label": label})
+    for label in ("wr%65n", "wren?x", "wren%20"):
+        page = await user_browser.get(f"/console/tags/{quote(label, safe='')}?do=delete_tag")
+        done = await user_browser.submit(page, -1, **_confirmed(page, label))
+        assert done.status == 303
+    assert [row["label"] for row in (await client.get("/tags"))["data"]] == ["wren"]
+
+
+def _confirmed(page: Page, label: str) -> dict[str, str]:
+    return {"confirm": label} if "f-confirm" in page.text else {}
+
+
+@pytest.mark.parametrize(
+    "path", ["/compute/instances/1?do=delete_instance", "/volumes/1?do=delete_volume"]
+)
+async def test_a_form_of_what_is_not_there_says_so(user_browser: Browser, path: str) -> None:
+    assert (await user_browser.get(f"/console{path}")).status == 404
+
+
+async def test_more_rows_than_can_be_done_at_once_are_refused(user_browser: Browser) -> None:
+    page = await user_browser.get("/console/volumes", do="create_volume")
+    fields = {"csrf": page.forms[-1].fields["csrf"]}
+    body = urlencode([*fields.items(), *(("row", str(n)) for n in range(101))]).encode()
+    path = "/console/compute/instances?bulk=boot_instance"
+    done = await user_browser.send("POST", path, body, FORM)
+    assert done.status == 400
+    assert "At most 100" in done.text
+
+
+async def test_json_too_deep_to_be_sent_on_is_refused(user_browser: Browser) -> None:
+    deep = "[" * 600 + "]" * 600
+    page = await user_browser.get("/console/compute/instances/1/configs", do="create_config")
+    page = await user_browser.submit(page, -1, memory_limit=deep)
+    assert page.status == 400
+    assert "nested too deeply" in page.text
+    query = {"where": "size", "is": deep}
+    assert (await user_browser.get("/console/volumes", **query)).status == 200

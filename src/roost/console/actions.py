@@ -16,6 +16,7 @@ from roost.console.operations import PREFIX, url_of
 from roost.console.questions import with_questions
 from roost.console.reading import File, one, read_file, read_form
 from roost.console.render import SAFETY, redirect, show
+from roost.console.views import refusal
 from roost.console.visit import Visit, is_destructive
 from roost.errors import ErrorItem
 from roost.ids import new_token
@@ -23,6 +24,7 @@ from roost.web.registry import Endpoint
 from roost.web.routing import path_params
 
 EXPIRED = "This page was open for too long. Please send it again."
+TOO_DEEP = "What is written as JSON is nested too deeply."
 _FORMER = "was:"
 """Before the name of a field: what it was when the form was shown."""
 
@@ -81,6 +83,8 @@ class Form:
 async def show_form(visit: Visit) -> Response:
     """With what the address says of its fields, or the record has."""
     form = await _form(visit, {})
+    if (refused := await refusal(visit)) is not None:
+        return refused
     return show(visit, visit.page.template, form=form)
 
 
@@ -92,16 +96,22 @@ async def perform(visit: Visit) -> Response:
     else:
         sent = await read_form(visit.request)
     form = await _form(visit, sent)
+    if (refused := await refusal(visit)) is not None:
+        return refused
     if not visit.visitor.holds(one(sent, "csrf")):
         return show(visit, visit.page.template, 403, form=_with(form, other=[EXPIRED]))
     former = {n.removeprefix(_FORMER): v[0] for n, v in sent.items() if n.startswith(_FORMER)}
     body = body_of(form.fields, sent, former)
+    try:
+        raw = orjson.dumps(body) if endpoint.body is not None else b""
+    except orjson.JSONEncodeError:
+        return show(visit, visit.page.template, 400, form=_with(form, other=[TOO_DEEP]))
     if "preview" in sent:
-        return await _preview(visit, form, body)
+        return await _preview(visit, form, body, raw)
     if form.confirm is not None and one(sent, "confirm").strip() != form.confirm:
         problems = {"confirm": f"Type {form.confirm}"}
         return show(visit, visit.page.template, 400, form=_with(form, problems=problems))
-    answer = await _send(visit, form, body, file, one(sent, "key") or None)
+    answer = await _send(visit, form, raw, file, one(sent, "key") or None)
     if answer.ok:
         return _after(visit, form, answer)
     if visit.request.headers.get("x-fragment") == "json":
@@ -109,28 +119,28 @@ async def perform(visit: Visit) -> Response:
     return show(visit, visit.page.template, answer.status, form=await _refused(visit, form, answer))
 
 
-async def _send(
-    visit: Visit, form: Form, body: Mapping[str, JsonValue], file: File | None, key: str | None
-) -> Answer:
+async def _send(visit: Visit, form: Form, raw: bytes, file: File | None, key: str | None) -> Answer:
     if file is not None:
         return await visit.api.call(
             form.endpoint, visit.params, body=file.body, content_type=file.content_type
         )
-    raw = orjson.dumps(body) if form.endpoint.body is not None else b""
     return await visit.api.call(form.endpoint, visit.params, body=raw, key=key)
 
 
-async def _preview(visit: Visit, form: Form, body: Mapping[str, JsonValue]) -> Response:
+async def _preview(visit: Visit, form: Form, body: Mapping[str, JsonValue], raw: bytes) -> Response:
     """The price and the calls; alone where a script asks for them."""
     calls, price = calls_of(form.endpoint, visit.params, body, visit.base), None
     if form.endpoint.dry_run is not None:
-        raw = orjson.dumps(body) if form.endpoint.body is not None else b""
         query = {"dry_run": "true"}
         answer = await visit.api.call(form.endpoint, visit.params, query, raw)
         form, price = await _refused(visit, form, answer), answer.record or None
     form = _with(form, calls=calls, price=price, key=new_token())
-    is_fragment = visit.request.headers.get("x-fragment") == "preview"
-    return show(visit, "preview.html" if is_fragment else visit.page.template, form=form)
+    return show(visit, "preview.html" if _is_fragment(visit) else visit.page.template, form=form)
+
+
+def _is_fragment(visit: Visit) -> bool:
+    """Whether a script asks for the preview alone."""
+    return visit.request.headers.get("x-fragment") == "preview"
 
 
 async def _refused(visit: Visit, form: Form, answer: Answer) -> Form:
@@ -182,7 +192,8 @@ async def _form(visit: Visit, sent: Sent) -> Form:
     home = visit.operations.home(endpoint)
     return Form(
         endpoint=endpoint,
-        fields=await with_choices(visit, endpoint, fields),
+        # A script asks as often as something is typed: what can be chosen is there already.
+        fields=fields if _is_fragment(visit) else await with_choices(visit, endpoint, fields),
         values={**({} if endpoint.method == "PUT" else defaults), **former, **asked, **given},
         former=former,
         about=about,

@@ -20,10 +20,13 @@ async def perform_bulk(visit: Visit, operation: Endpoint) -> Response:
     """Back to the list, or with what some rows were refused."""
     sent = await read_form(visit.request)
     await visit.read()
-    keys = list(sent.get("row", ()))[:MOST]
+    keys = sent.get("row", ())
     (name,) = set(path_params(operation.path)) - set(visit.params)
     if not visit.visitor.holds(one(sent, "csrf")):
         return show(visit, "bulk.html", 403, operation=operation, refused=[("", EXPIRED)], count=0)
+    if len(keys) > MOST:
+        too_many = [("", f"At most {MOST} can be chosen at once.")]
+        return show(visit, "bulk.html", 400, operation=operation, refused=too_many, count=0)
     calls = [visit.api.call(operation, {**visit.params, name: key}) for key in keys]
     answers = await asyncio.gather(*calls)
     refused = [

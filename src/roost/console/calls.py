@@ -12,7 +12,7 @@ from roost.console.api import path_of
 from roost.web.registry import Endpoint
 from roost.web.routing import Params
 
-_HIDDEN = re.compile("pass|secret|cvv|card_number|tfa_code|private_key")
+_HIDDEN = re.compile("pass|secret|cvv|card_number|tfa_code|private_key|ssl_key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ def calls_of(endpoint: Endpoint, params: Params, body: Mapping[str, JsonValue], 
 def _shown(name: str, value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
         return {key: _shown(key, inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_shown(name, inner) for inner in value]
     return "…" if _HIDDEN.search(name) and isinstance(value, str) else value
 
 

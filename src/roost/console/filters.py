@@ -34,7 +34,7 @@ def _condition(endpoint: Endpoint, field: str, value: str) -> JsonValue:
     if kind == "time":
         return {"+gte": value if "T" in value else f"{value}T00:00:00"}
     try:
-        number: JsonValue = orjson.loads({"yes": "true", "no": "false"}.get(value, value))
+        found: JsonValue = orjson.loads({"yes": "true", "no": "false"}.get(value, value))
     except orjson.JSONDecodeError:
         return value
-    return number
+    return value if isinstance(found, list | dict) else found

@@ -2,6 +2,7 @@
 
 import base64
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, cast
@@ -56,7 +57,7 @@ def show(visit: Visit, template: str, code: int = 200, **values: object) -> Resp
             csrf=visit.visitor.csrf,
             username=visit.visitor.session.username if visit.visitor.session else "",
             navigation=NAVIGATION,
-            here=visit.request.url.path,
+            here=quote(visit.request.scope["path"]),
             done=_done(visit),
             listed_of=partial(listed, visit),
             **{**visit.answers, "title": title(visit), **values},
@@ -167,6 +168,7 @@ def _templates() -> "Environment":
         dollars=_dollars,
         prose=prose,
         quoted=lambda text: quote(text, safe=""),
+        shell=shlex.quote,
         size=_size,
         words=words,
     )

@@ -1,5 +1,7 @@
 """Pages that show something: lists, records and what is made by hand."""
 
+from collections.abc import Iterable
+
 from starlette.responses import Response
 
 from roost.console.api import Answer
@@ -18,10 +20,8 @@ async def show_page(visit: Visit) -> Response:
     main = visit.main
     if main is None:
         return show(visit, visit.page.template)
-    if main.status == 401:
-        return redirect("/login")
-    if not main.ok and main.status != 400:
-        return refuse(visit, main.status, await _lacking(visit, main))
+    if main.status != 400 and (refused := await refusal(visit)) is not None:
+        return refused
     endpoint = visit.operations.by_name[main.operation]
     if main.body and "json" not in main.headers.get("content-type", ""):
         return _download(main)
@@ -69,6 +69,24 @@ def _page_above(visit: Visit, endpoint: Endpoint) -> tuple[str, str] | None:
     return visit.pages.title(above), url_of(above, visit.params)
 
 
+async def refusal(visit: Visit) -> Response | None:
+    """What is shown where what the page is about is not to be had; None where it is."""
+    answer = refused_of(visit.answers.values())
+    if answer is None:
+        return None
+    if answer.status == 401:
+        return redirect("/login")
+    return refuse(visit, answer.status, await _lacking(visit, answer), answer)
+
+
+def refused_of(answers: Iterable[Answer]) -> Answer | None:
+    """The first, where that is refused; or what came too often, which says nothing of rights."""
+    for n, each in enumerate(answers):
+        if each.status == 429 or (n == 0 and not each.ok):
+            return each
+    return None
+
+
 async def _lacking(visit: Visit, answer: Answer) -> str | None:
     if answer.status not in (401, 403):
         return None
@@ -76,9 +94,11 @@ async def _lacking(visit: Visit, answer: Answer) -> str | None:
     return await visit.lacks(endpoint)
 
 
-def refuse(visit: Visit, status: int, lacking: str | None = None) -> Response:
+def refuse(
+    visit: Visit, status: int, lacking: str | None = None, answer: Answer | None = None
+) -> Response:
     """A page that is not shown, and why."""
-    return show(visit, "refused.html", status, lacking=lacking, status=status, main=visit.main)
+    return show(visit, "refused.html", status, lacking=lacking, status=status, main=answer)
 
 
 def _download(answer: Answer) -> Response:

@@ -13,7 +13,8 @@ for (const form of document.querySelectorAll("form[data-preview]")) {
       const answer = await fetch(form.action, {
         method: "POST", body: fields, headers: { "X-Fragment": "preview" }, signal: running.signal,
       });
-      if (answer.ok) target.innerHTML = await answer.text();
+      // A session that is over leads to the login, which is no preview.
+      if (answer.ok && !answer.redirected) target.innerHTML = await answer.text();
     } catch { /* The next change asks again. */ }
   };
   form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(show, 400); });

@@ -5,10 +5,13 @@
 {
   const main = document.getElementById("main");
   const shows = !main.querySelector("form[data-preview], form[data-terminal]");
-  let stream, waiting;
+  // What the pages read counts for the user's rate: where much happens, they are read now and then.
+  const soon = 200, apart = 3000;
+  let stream, waiting, last = 0;
 
   const refresh = async () => {
     waiting = undefined;
+    last = Date.now();
     if (main.querySelector("input:checked, details.calls[open]") || !getSelection().isCollapsed) return;
     const answer = await fetch(location.href, { headers: { "X-Fragment": "main" } }).catch(() => undefined);
     if (!answer?.ok) return;
@@ -40,7 +43,7 @@
       const what = event.action.replaceAll("_", " ");
       window.toast?.(`${what} of ${event.entity?.label ?? "something"} failed: ${event.message || "no reason is known"}`);
     }
-    if (shows) waiting ??= setTimeout(refresh, 200);
+    if (shows) waiting ??= setTimeout(refresh, Math.max(soon, last + apart - Date.now()));
   };
 
   const connect = () => {
