@@ -16,6 +16,7 @@ import sys
 import tarfile
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def fetch(library: Library) -> str | None:
                 content = members.extractfile(packed[source])
                 assert content is not None
                 write(ROOT / target, content.read())
-    except (OSError, tarfile.TarError) as error:
+    except (OSError, HTTPException, tarfile.TarError) as error:
         return str(error)
     return None
 

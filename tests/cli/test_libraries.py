@@ -63,10 +63,19 @@ class Checkout:
         return done.stdout
 
 
+class Registry(SimpleHTTPRequestHandler):
+    missing = 0
+    """Bytes of each answer that are promised and do not come."""
+
+    def send_header(self, keyword: str, value: str) -> None:
+        is_length = keyword == "Content-Length"
+        super().send_header(keyword, str(int(value) + self.missing) if is_length else value)
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Iterator[Checkout]:
     (tmp_path / "registry").mkdir()
-    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "registry"))
+    handler = partial(Registry, directory=str(tmp_path / "registry"))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield Checkout(tmp_path, server.server_port)
@@ -95,6 +104,14 @@ def test_a_registry_that_does_not_have_it_is_named_as_the_reason(checkout: Check
     assert "@some/chart cannot be had, so its pages lack it: HTTP Error 404" in checkout.fetch(
         code=1
     )
+
+
+def test_an_archive_that_breaks_off_is_one_that_cannot_be_had(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout.pin(checkout.publish("draw()"))
+    monkeypatch.setattr(Registry, "missing", 10)
+    assert "@some/chart cannot be had, so its pages lack it: Incomplete" in checkout.fetch(code=1)
 
 
 def test_those_that_are_served_are_those_that_are_pinned() -> None:
