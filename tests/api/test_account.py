@@ -1,5 +1,6 @@
 """The account, its settings, availability and transfer over HTTP (spec B, Account)."""
 
+import asyncio
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -276,6 +277,21 @@ async def test_the_managed_service_is_charged_for_each_instance(
     assert (await actions(client)).count("managed_enabled") == 1
     ticket = {"summary": "It is slow", "description": "Since noon", "managed_issue": True}
     assert (await client.post("/support/tickets", ticket))["summary"] == "It is slow"
+
+
+async def test_the_managed_service_waits_for_instances_that_are_being_made(
+    client: Client, roost: Roost, account: Account
+) -> None:
+    """Else nobody would be charged for them."""
+    waiting = """
+        select exists (select from pg_stat_activity
+            where wait_event_type = 'Lock' and query like '%update account a set managed%')
+        """
+    async with roost.store.transaction() as db:
+        await db.execute("select from account where id = $1 for key share", account.id)
+        enabling = asyncio.create_task(client.post(f"{SETTINGS}/managed-enable"))
+        await until(lambda: roost.store.fetchval(waiting), bool, seconds=20)
+    assert await enabling == {}
 
 
 async def test_the_managed_service_needs_the_right_to_write(

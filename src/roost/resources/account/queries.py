@@ -171,9 +171,16 @@ class ListedAccount:
 async def list_accounts(db: Queries) -> list[ListedAccount]: ...
 
 
-@query("update account set managed = $2 where id = $1 and managed <> $2 returning true")
+@query("""
+    with own as (select id from account where id = $1 for update)
+    update account a set managed = $2 from own where a.id = own.id and a.managed <> $2
+    returning true
+    """)
 async def set_managed(db: Queries, account_id: int, managed: bool) -> bool | None:
-    """Whether the operator looks after its services from now on; None when that is no news."""
+    """Whether the operator looks after its services from now on; None when that is no news.
+
+    It waits for what is being made for the account, and what is made later knows it.
+    """
 
 
 async def set_parent_pays(db: Queries, child_id: int, *, parent_pays: bool) -> bool:
