@@ -6,6 +6,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from roost.app.roost import Roost
+from roost.ids import new_uuid
 from tests.api.conftest import Account, NewUser
 from tests.support.browser import FORM, Browser, Page
 from tests.support.client import Client
@@ -146,10 +147,24 @@ def _confirmed(page: Page, label: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "path", ["/compute/instances/1?do=delete_instance", "/volumes/1?do=delete_volume"]
+    "path",
+    [
+        "/compute/instances/1?do=delete_instance",
+        "/volumes/1?do=delete_volume",
+        "/domains/1?do=delete_domain",
+    ],
 )
 async def test_a_form_of_what_is_not_there_says_so(user_browser: Browser, path: str) -> None:
     assert (await user_browser.get(f"/console{path}")).status == 404
+
+
+async def test_a_domain_goes_by_its_name(client: Client, user_browser: Browser) -> None:
+    name = f"{new_uuid()}.example"
+    body = {"domain": name, "type": "master", "soa_email": "a@example.com"}
+    domain = await client.post("/domains", body)
+    page = await user_browser.get(f"/console/domains/{domain['id']}", do="delete_domain")
+    assert (await user_browser.submit(page, -1)).status == 400
+    assert (await user_browser.submit(page, -1, confirm=name)).status == 303
 
 
 async def test_more_rows_than_can_be_done_at_once_are_refused(user_browser: Browser) -> None:

@@ -16,7 +16,7 @@ from roost.console.operations import PREFIX, url_of
 from roost.console.questions import with_questions
 from roost.console.reading import File, one, read_file, read_form
 from roost.console.render import SAFETY, redirect, show
-from roost.console.views import refusal
+from roost.console.views import refusal, refuse
 from roost.console.visit import Visit, is_destructive
 from roost.errors import ErrorItem
 from roost.ids import new_token
@@ -56,6 +56,8 @@ class Form:
     former: Mapping[str, str]
     about: Json
     """The record that it changes; empty where there is none."""
+    absent: Answer | None
+    """Why there is nothing to delete, or none that can be named."""
     confirm: str | None
     """What has to be typed."""
     key: str
@@ -83,7 +85,7 @@ class Form:
 async def show_form(visit: Visit) -> Response:
     """With what the address says of its fields, or the record has."""
     form = await _form(visit, {})
-    if (refused := await refusal(visit)) is not None:
+    if (refused := await _refusal(visit, form)) is not None:
         return refused
     return show(visit, visit.page.template, form=form)
 
@@ -96,7 +98,7 @@ async def perform(visit: Visit) -> Response:
     else:
         sent = await read_form(visit.request)
     form = await _form(visit, sent)
-    if (refused := await refusal(visit)) is not None:
+    if (refused := await _refusal(visit, form)) is not None:
         return refused
     if not visit.visitor.holds(one(sent, "csrf")):
         return show(visit, visit.page.template, 403, form=_with(form, other=[EXPIRED]))
@@ -117,6 +119,12 @@ async def perform(visit: Visit) -> Response:
     if visit.request.headers.get("x-fragment") == "json":
         return JSONResponse(answer.value, answer.status, headers=dict(SAFETY))
     return show(visit, visit.page.template, answer.status, form=await _refused(visit, form, answer))
+
+
+async def _refusal(visit: Visit, form: Form) -> Response | None:
+    if form.absent is not None:
+        return refuse(visit, form.absent.status, answer=form.absent)
+    return await refusal(visit)
 
 
 async def _send(visit: Visit, form: Form, raw: bytes, file: File | None, key: str | None) -> Answer:
@@ -178,7 +186,9 @@ def _with(form: Form, **changes: object) -> Form:
 async def _form(visit: Visit, sent: Sent) -> Form:
     await visit.read()
     endpoint = visit.operations.by_name[visit.page.form or ""]
-    about = await _about(visit, endpoint)
+    answer = await _about(visit, endpoint)
+    about = {} if answer is None else answer.record
+    is_absent = endpoint.method == "DELETE" and answer is not None and answer.status in (404, 429)
     fields = fields_of(visit.schemas, visit.schemas.body_of(endpoint))
     former = values_of(fields, about) if endpoint.method == "PUT" else {}
     given = {name: "\n".join(values) for name, values in sent.items()}
@@ -187,7 +197,7 @@ async def _form(visit: Visit, sent: Sent) -> Form:
     defaults = {
         each.name: shown(each.default) for each in _flat(fields) if each.default is not None
     }
-    label = about.get("label") or about.get("username")
+    label = about.get("label") or about.get("username") or about.get("domain")
     destructive = is_destructive(endpoint)
     home = visit.operations.home(endpoint)
     return Form(
@@ -197,6 +207,7 @@ async def _form(visit: Visit, sent: Sent) -> Form:
         values={**({} if endpoint.method == "PUT" else defaults), **former, **asked, **given},
         former=former,
         about=about,
+        absent=answer if is_absent else None,
         confirm=label if destructive and isinstance(label, str) and label else None,
         key=one(sent, "key") or new_token(),
         back="/" if home is None else url_of(home, visit.params) if _fits(home, visit) else PREFIX,
@@ -207,14 +218,14 @@ def _fits(endpoint: Endpoint, visit: Visit) -> bool:
     return set(path_params(endpoint.path)) <= set(visit.params)
 
 
-async def _about(visit: Visit, endpoint: Endpoint) -> Json:
+async def _about(visit: Visit, endpoint: Endpoint) -> Answer | None:
     """The record that the operation changes, where there is one."""
     home = visit.operations.home(endpoint)
     same = home is not None and home.path == endpoint.path
     of = home if same else endpoint.of or home
     if of is None or not _fits(of, visit) or not (same or path_params(of.path)):
-        return {}
-    return (await visit.api.call(of, visit.params)).record
+        return None
+    return await visit.api.call(of, visit.params)
 
 
 def _after(visit: Visit, form: Form, answer: Answer) -> Response:
