@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 
 from roost.core.engine import EngineError
+from roost.engines.qemu.balancers import config as rendering
 from roost.resources.firewalls.engine import FirewallSpec, Rule, RuleSet
 from roost.resources.nodebalancers.engine import BalancerState, Check
 from tests.engines.balancer_harness import (
@@ -228,6 +229,25 @@ async def test_open_connections_outlive_changes(harness: HaproxyHarness) -> None
     assert len(open_) == OPEN
     for _, writer in open_:
         writer.close()
+
+
+async def test_no_more_workers_than_changes_that_connections_outlive(
+    harness: HaproxyHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else whoever keeps a connection, and changes on and on, fills the host's memory."""
+    monkeypatch.setattr(rendering, "MOST_CHANGES", 2)
+    node = await harness.node(1)
+    port = replace(config(7, node), protocol="tcp")
+    await harness.engine.apply(balancer(harness, port))
+    reader, writer = await asyncio.open_connection(harness.address, 80)
+    writer.write(b"GET / HTTP/1.1\r\nHost: shop\r\n\r\n")
+    await reader.readuntil(b"node 1")
+    for number in range(4):
+        changed = replace(port, nodes=(replace(node, weight=1 + number),))
+        await harness.engine.apply(balancer(harness, changed))
+    async with asyncio.timeout(10):
+        assert await reader.read() == b""
+    writer.close()
 
 
 async def test_a_change_is_in_force_when_it_is_applied(harness: HaproxyHarness) -> None:

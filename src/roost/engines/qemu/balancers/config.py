@@ -12,6 +12,8 @@ from roost.resources.nodebalancers.engine import BalancerSpec, ConfigSpec, NodeS
 MOST_CONNECTIONS = 20_000
 """Of all NodeBalancers of a region at once."""
 _OF_ONE_PORT = 10_000
+MOST_CHANGES = 128
+"""That open connections outlive: each leaves a worker with its memory behind while it has any."""
 _PEERS = "127.0.0.1:1023"
 """Where a server that is about to end tells the next one which client goes where."""
 
@@ -24,6 +26,7 @@ global
     maxconn {most}
     no strict-limits
     hard-stop-after 1h
+    mworker-max-reloads {changes}
     description {digest}
     stats socket {socket} mode 600 level admin expose-fd listeners
     ssl-default-bind-options no-tls-tickets
@@ -69,7 +72,12 @@ def render(folder: Path, socket: Path, balancers: Iterable[BalancerSpec]) -> tup
     body = "\n".join(parts)
     digest = hashlib.sha256(body.encode()).hexdigest()[:32]
     head = _GLOBAL.format(
-        most=MOST_CONNECTIONS, each=_OF_ONE_PORT, digest=digest, socket=socket, peers=_PEERS
+        most=MOST_CONNECTIONS,
+        each=_OF_ONE_PORT,
+        changes=MOST_CHANGES,
+        digest=digest,
+        socket=socket,
+        peers=_PEERS,
     )
     return digest, f"{head}\n{body}\n"
 
