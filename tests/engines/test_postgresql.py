@@ -169,6 +169,16 @@ async def test_the_user_has_nothing_of_the_server(
         await client.close()
 
 
+async def test_the_server_changes_none_of_its_settings(
+    postgresql: PostgresqlHarness, made: tuple[DatabaseSpec, Access]
+) -> None:
+    """Nor puts anything in their place, which root would follow."""
+    folder = Folder.of(postgresql.root, made[0].id)
+    for path in (folder.path, folder.configuration, folder.access, folder.identities):
+        assert path.stat().st_uid == 0
+        assert not path.stat().st_mode & 0o022
+
+
 @pytest.mark.parametrize("database", ["roost", "template1"])
 async def test_what_is_not_the_users_it_cannot_connect_to(
     postgresql: PostgresqlHarness, made: tuple[DatabaseSpec, Access], database: str

@@ -44,7 +44,6 @@ class Single:
     async def make(self, spec: DatabaseSpec, way: Way | None) -> None:
         """Empty or with what is at the way's end, without a server."""
         await self._server.stop()
-        os.chown(self._folder.path, *owner())
         await self._host.give_port(self._folder)
         if way is None:
             await self._host.fill(self._folder, spec)
