@@ -1,4 +1,4 @@
-"""Running MariaDB's programs, and saying what went wrong in words for the database's owner."""
+"""Running the programs of database servers, and saying what went wrong in words for owners."""
 
 import asyncio
 import os
