@@ -3,17 +3,20 @@
 import asyncio
 import json
 from datetime import timedelta
+from uuid import UUID
 
 import aiohttp
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.events import change_queries, feed
 from roost.core.grant_queries import give
 from roost.resources.events import stream_service
 from roost.resources.events.stream_service import Streams
+from roost.store import Queries
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.api.test_events import insert
-from tests.support.client import Client, until
+from tests.support.client import Client, Json, until
 from tests.support.instances import made
 from tests.support.server import RunningRoost
 from tests.support.streams import Reader, reading
@@ -333,6 +336,105 @@ async def test_in_the_words_of_the_dialect(client: Client, running: RunningRoost
         ) as said,
     ):
         assert await said.read() == answer.raw
+
+
+async def test_what_was_missed_in_the_words_of_the_dialect(
+    client: Client, running: RunningRoost
+) -> None:
+    await made(client)
+    query = "?action=linode_create&seconds=0"
+
+    async def missed() -> list[Json]:
+        """To the end of the answer."""
+        found: list[Json] = []
+        async with reading(running.linode, client.token, query, last=1) as reader:
+            while (message := await reader.next()) is not None:
+                found += [message.data] if message.data else []
+        return found
+
+    event = (await until(missed, bool))[-1]
+    assert (event["action"], event["entity"]["type"]) == ("linode_create", "linode")
+    headers = {"Authorization": f"Bearer {client.token}"}
+    async with (
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(30)) as session,
+        session.head(f"{running.linode}/v4{STREAM}", headers=headers) as of_all,
+    ):
+        assert (of_all.status, of_all.content_type) == (200, "text/event-stream")
+
+
+async def test_who_wants_few_gets_on(
+    client: Client,
+    running: RunningRoost,
+    roost: Roost,
+    account: Account,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """From one question to the next, though nothing was sent of what has been looked at."""
+    monkeypatch.setattr(stream_service, "_PAGE", 2)
+    monkeypatch.setattr(stream_service, "_PAGES", 1)
+    for label in ("a", "b", "c", "d"):
+        await told(roost, account, label)
+    await insert(roost, account, "volume_create", age=timedelta(), label="wanted")
+    last = 1
+
+    async def ask() -> list[str]:
+        nonlocal last
+        found: list[str] = []
+        query = "?action=volume_create&seconds=0"
+        async with reading(running.url, client.token, query, last=last) as reader:
+            while (message := await reader.next()) is not None:
+                last = message.id
+                found += [message.data["entity"]["label"]] if message.data else []
+        return found
+
+    assert await until(ask, bool) == ["wanted"]
+
+
+async def test_another_process_may_have_told_more(
+    client: Client,
+    running: RunningRoost,
+    roost: Roost,
+    account: Account,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What it has told is not of another past, and does not come again."""
+    async with reading(running.url, client.token) as first:
+        await told(roost, account, "told")
+        last = (await first.event()).id
+        monkeypatch.setattr(roost.services.get(Streams), "_position", last - 1)
+        async with reading(running.url, client.token, last=last) as second:
+            await told(roost, account, "new")
+            message = await second.event()
+    assert (message.name, message.data["entity"]["label"]) == ("message", "new")
+
+
+async def test_who_comes_as_the_feed_stops_is_told(
+    roost: Roost, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "_LINGER_SECONDS", 0)
+    stopping, free = asyncio.Event(), asyncio.Event()
+
+    async def unregister(db: Queries, reader: UUID) -> None:
+        stopping.set()
+        await free.wait()
+        await db.execute("delete from event_reader where id = $1", reader)
+
+    ids = "select array_agg(id) from event_reader"
+    followed = feed.Feed()
+    async with followed.open(roost.store):
+        async with followed.awaited(account.id):
+            before = set(await roost.store.fetchval(ids))
+        with monkeypatch.context() as patched:
+            patched.setattr(change_queries, "unregister", unregister)
+            await stopping.wait()
+            async with followed.awaited(account.id):
+                free.set()
+
+                async def left() -> set[UUID]:
+                    return set(await roost.store.fetchval(ids))
+
+                left_over = await until(left, lambda found: not before <= found)
+                assert followed._id in left_over
 
 
 async def test_nobody_is_told_while_nobody_reads(roost: Roost, account: Account) -> None:

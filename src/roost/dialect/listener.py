@@ -19,7 +19,7 @@ from roost.dialect.requests import Json, back_path, depends, parse, translate_bo
 from roost.dialect.table import Dialect
 from roost.dialect.texts import exchange_scopes, say
 from roost.web.docs import DOCUMENT_PATHS
-from roost.web.registry import EVENT_STREAM, Stream
+from roost.web.registry import EVENT_STREAM, Registry, Stream
 from roost.web.reply import Header
 
 _VERSIONS = ("/v4beta", "/v4")
@@ -72,8 +72,8 @@ class Listener:
         self._clusters = Clusters(catalog)
         # Few are different, and most answers have the same.
         self._said_scopes = lru_cache(1000)(partial(exchange_scopes, dialect))
-        self._rewrites: Mapping[str, Rewrite] = self._clusters.added_to(
-            operations.answers, operations.registry
+        self._rewrites: Mapping[str, Rewrite] = _of_streams(
+            operations.registry, self._clusters.added_to(operations.answers, operations.registry)
         )
         self._filters: Mapping[str, Rewrite] = self._clusters.filters_of(
             operations.filters, operations.registry
@@ -108,7 +108,7 @@ class Listener:
             if endpoint.query:
                 inner["query_string"] = self._query_back(scope["query_string"])
             if isinstance(endpoint.returns, Stream):
-                inner["query_string"] = self._wanted_back(scope["query_string"])
+                inner["query_string"] = self._wanted_back(scope["query_string"], head)
             if endpoint.body is not None:
                 receive = self._json_back(inner, receive, asked, endpoint.max_body)
         await self._app(inner, receive, self._answer(send, asked))
@@ -126,8 +126,8 @@ class Listener:
         ]
         return query if said == given else urlencode(said).encode()
 
-    def _wanted_back(self, query: bytes) -> bytes:
-        """Which events a stream is asked for."""
+    def _wanted_back(self, query: bytes, head: bool) -> bytes:
+        """Which events a stream is asked for; one whose headers alone are wanted ends at once."""
         given = parse_qsl(query.decode("ascii", "replace"), keep_blank_values=True)
         said = []
         for name, value in given:
@@ -135,6 +135,8 @@ class Listener:
             if (field := _WANTED.get(name)) is not None:
                 each = [value_back(self._dialect, field, one) for one in each]
             said.append((name, ",".join(each)))
+        if head:
+            said.append(("seconds", "0"))
         return urlencode(said).encode()
 
     def _json_back(
@@ -170,22 +172,22 @@ class Listener:
         return parse(body) if status == 200 else None
 
     def _answer(self, send: Send, asked: Asked) -> Send:
-        """Answers of the API come in two messages: the second has the whole body."""
+        """Answers of the API come in two messages: the second has the whole body. Only those that
+        go on come in pieces."""
         start: Message = {}
-        translate: Callable[[bytes], bytes] | None = None
+        goes_on = False
 
         async def translated(message: Message) -> None:
-            nonlocal start, translate
-            if message["type"] == "http.response.start" and _is_stream(message):
-                translate = partial(_translate_messages, asked.rewrite)
-                await send(message)
-                return
+            nonlocal start, goes_on
             if message["type"] == "http.response.start":
-                start = message
+                start, goes_on = message, _goes_on(message)
+                if goes_on:
+                    await send(message)
                 return
             body: bytes = message.get("body", b"")
-            if translate is not None:
-                await send({**message, "body": translate(body)} if body else message)
+            if goes_on:
+                change = asked.rewrite
+                await send({**message, "body": change(body)} if change and body else message)
                 return
             if start["status"] >= 400:
                 start["status"], body = self._refusal(asked, start["status"], body)
@@ -257,14 +259,24 @@ class Listener:
         return body
 
 
-def _is_stream(start: Message) -> bool:
-    return (b"content-type", EVENT_STREAM.encode()) in start["headers"]
+def _of_streams(registry: Registry, rewrites: Mapping[str, Rewrite]) -> Mapping[str, Rewrite]:
+    """With those of streams, whose bodies are messages."""
+    streams = [each.name for each in registry if isinstance(each.returns, Stream)]
+    of_messages = {
+        name: partial(_translate_messages, rewrites[name]) for name in streams if name in rewrites
+    }
+    return {**rewrites, **of_messages}
 
 
-def _translate_messages(rewrite: Rewrite | None, piece: bytes) -> bytes:
+def _goes_on(start: Message) -> bool:
+    """Whether it is a stream, of which nobody knows how long it will be."""
+    names = [name for name, _ in start["headers"]]
+    is_stream = (b"content-type", EVENT_STREAM.encode()) in start["headers"]
+    return is_stream and b"content-length" not in names
+
+
+def _translate_messages(rewrite: Rewrite, piece: bytes) -> bytes:
     """Whole messages, each with its record in one line."""
-    if rewrite is None:
-        return piece
     lines = piece.split(b"\n")
     return b"\n".join(rewrite(line) if line.startswith(b"data: ") else line for line in lines)
 

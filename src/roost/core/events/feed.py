@@ -50,10 +50,6 @@ class Feed:
         """Tell a follower of every batch, before the next one is looked for."""
         self._followers.append(follower)
 
-    def look(self) -> None:
-        """There may be something."""
-        self._told.set()
-
     @asynccontextmanager
     async def open(self, store: Store) -> AsyncIterator[None]:
         """Let others wait until the end of the block."""
@@ -73,6 +69,7 @@ class Feed:
     def end(self) -> None:
         """Wake all who wait."""
         self.has_ended = True
+        self._started.set()
         for waiting in self._waiting.values():
             for changed in waiting:
                 changed.set()
@@ -99,12 +96,14 @@ class Feed:
 
     async def _run(self, store: Store) -> None:
         signed: float | None = None
+        # A name of its own: the one before it may still be about to take its name away.
+        self._id = reader = uuid4()
         while self._waiting or monotonic() < self._left + _LINGER_SECONDS:
             self._told.clear()
             try:
                 if signed is None or monotonic() > signed + _SIGN_SECONDS:
                     await queries.drop_dead(store)
-                    await queries.register(store, self._id)
+                    await queries.register(store, reader)
                     signed = monotonic()
                 if not self._started.is_set():
                     await self._begin(store)
@@ -117,7 +116,7 @@ class Feed:
                     await self._told.wait()
         self._task = None
         with contextlib.suppress(*FAULTS):
-            await queries.unregister(store, self._id)
+            await queries.unregister(store, reader)
 
     async def _begin(self, store: Store) -> None:
         """With what is committed from now on."""

@@ -75,6 +75,8 @@ class Stream:
     wanted: Wanted
     position: int
     """Up to which everything was written."""
+    turn: asyncio.Lock
+    """To read from the database: one of an account's streams at a time."""
     checked: int | None = None
     """The generation of trust in which the identity was found."""
     behind: bool = True
@@ -140,7 +142,8 @@ class Streams:
         of_account = self._by_account.get(identity.account_id, set())
         if self._ending or len(of_account) >= MOST_EACH or self.count >= self._most:
             raise too_many()
-        stream = Stream(identity, wanted, last or 0)
+        turn = next((each.turn for each in of_account), None) or asyncio.Lock()
+        stream = Stream(identity, wanted, last or 0, turn)
         self._by_account[identity.account_id] = of_account
         of_account.add(stream)
         self.count += 1
@@ -160,7 +163,8 @@ class Streams:
         if last is None:
             stream.position = until
             return OPENING + mark(newest)
-        if last > until:
+        # Another process may have told what this one is about to read.
+        if last > until and last > await changes.last_position(context.db):
             stream.position = until
             return OPENING + reset(until)
         return OPENING + mark(last)
@@ -185,13 +189,19 @@ class Streams:
                 await write(mark(max(stream.position, self._reached(stream))))
 
     async def missed(self, context: Context, stream: Stream) -> AsyncIterator[bytes]:
-        """What has been committed since its position, up to a thousand changes."""
+        """What has been committed since its position, up to a thousand changes, and how far that
+        is: whoever wants few of them shall get on, too."""
         entities = context.get(Entities)
         for _ in range(_PAGES):
             if stream.behind and not stream.ended:
                 yield await self._catch_up(context.db, stream, entities)
+        yield mark(stream.position)
 
     async def _catch_up(self, db: Queries, stream: Stream, entities: Entities) -> bytes:
+        async with stream.turn:
+            return await self._read_on(db, stream, entities)
+
+    async def _read_on(self, db: Queries, stream: Stream, entities: Entities) -> bytes:
         until = self._position
         if await self._is_over(stream):
             return b""
@@ -208,7 +218,7 @@ class Streams:
         if len(page) == _PAGE:
             stream.position = page[-1].position
         else:
-            stream.position = until
+            stream.position = max(stream.position, until)
             # Without a pause since the look: what comes later is told.
             stream.behind = self._position > until
             stream.waiting.clear()
@@ -235,6 +245,8 @@ class Streams:
     def _give(self, change: Change, event: Shown) -> None:
         for stream in self._of(change.account_id):
             if stream.behind or stream.ended or not stream.wanted.takes(event):
+                continue
+            if change.position <= stream.position:
                 continue
             if stream.identity.restricted or len(stream.waiting) >= _WAITING:
                 # What a restricted user sees only the database knows.
