@@ -11,8 +11,9 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
+from roost.web.queries import lock_path
 from roost.web.registry import Endpoint, Registry
-from tests.api.conftest import Account
+from tests.api.conftest import Account, NewAccount
 from tests.api.samples.paths import become_welcome, fill, make_sample
 from tests.support.client import Answer, Client, Json
 from tests.support.instances import made
@@ -111,6 +112,17 @@ async def test_what_is_no_tag(client: Client, text: str) -> None:
 async def test_only_what_is_put_or_deleted_has_a_version_to_match(client: Client) -> None:
     answer = await client.send("POST", "/tags", {"label": "x"}, headers={"If-Match": "*"})
     assert said(answer) == UNSEEN
+
+
+async def test_another_account_at_the_same_path(
+    client: Client, roost: Roost, new_account: NewAccount
+) -> None:
+    """Paths such as this one are everybody's: nobody waits for another account's."""
+    other = await new_account()
+    async with roost.store.transaction() as db:
+        await lock_path(db, other.id, "/profile")
+        answer = await client.send("PUT", "/profile", {}, headers={"If-Match": "*"})
+    assert answer.status == 200
 
 
 async def test_two_writers_lose_nothing(client: Client) -> None:

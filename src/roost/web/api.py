@@ -253,7 +253,7 @@ class Api:
     ) -> Reply:
         """Change one version alone. The change holds its rows by the time that another connection
         looks, which sees what it replaces, and nobody else can replace that before the commit."""
-        await lock_path(call.db, exchange.path)
+        await lock_path(call.db, call.account_id, exchange.path)
         reply = await _handle(endpoint, call, body)
         await condition.check(call, self._edge.beside, _handle)
         return reply

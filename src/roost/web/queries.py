@@ -51,9 +51,10 @@ async def claim_key(
     return {"fingerprint": row["fingerprint"], "body": row["body"]}
 
 
-@query("select pg_advisory_xact_lock(hashtextextended('path ' || $1, 0))")
-async def lock_path(db: Queries, path: str) -> None:
-    """Requests that are about one version come one after another, to the transaction's end."""
+@query("select pg_advisory_xact_lock(hashtextextended('path ' || $1::bigint || $2::text, 0))")
+async def lock_path(db: Queries, account_id: int, path: str) -> None:
+    """Requests of an account that are about one version come one after another, to the
+    transaction's end."""
 
 
 async def keep_answer(db: Queries, account_id: int, key: str, body: bytes) -> None:
