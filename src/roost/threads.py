@@ -3,7 +3,8 @@
 asyncio's own pool is shared by everything that uses it, so that one kind of slow work there delays
 all others, and a process that ends waits for it. These threads die with the process, whatever they
 do. Nothing that waits for the network runs in a thread, as a thread cannot be cancelled: it would
-keep its place. No account has all threads of a pool, and those who wait are served in turn.
+keep its place. The system's resolver, which can be asked in no other way, has a pool alone. No
+account has all threads of a pool, and those who wait are served in turn.
 """
 
 import asyncio
@@ -93,3 +94,6 @@ COMPUTING = Threads("computing", max(2, os.cpu_count() or 1))
 
 PAPERS = Threads("papers", 2)
 """Files for people: long pages that are laid out, one of an account at a time."""
+
+NAMES = Threads("names", 64)
+"""Addresses of names that accounts choose, whose name servers may not answer."""

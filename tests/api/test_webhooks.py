@@ -1,5 +1,8 @@
 """Webhooks: what receivers are told, in which order, and what they cannot do to anybody."""
 
+import asyncio
+import socket
+import threading
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from ipaddress import ip_network
@@ -7,9 +10,11 @@ from ipaddress import ip_network
 import pytest
 
 from roost.app.roost import Roost
+from roost.engines.webhook.names import Names
 from roost.engines.webhook.receivers import HttpReceivers
 from roost.resources.webhooks import rules
 from roost.resources.webhooks.engine import DeliveryError, Outside
+from roost.shares import on_behalf_of
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.api.test_events import insert
 from tests.support.client import Client, Json, until
@@ -132,6 +137,8 @@ async def test_replay(client: Client, roost: Roost, account: Account, hook: Rece
     assert (await taken(hook, 5))[3:] == ["b", "c"]
     answer = await client.send("POST", f"{WEBHOOKS}/{row['id']}/replay", {"event_id": 1})
     assert answer.problems == [("event_id", "event_id is not valid")]
+    answer = await client.send("POST", f"{WEBHOOKS}/{row['id']}/replay", {"event_id": 2**63})
+    assert answer.status == 400
 
 
 async def test_secrets_overlap(
@@ -205,6 +212,7 @@ async def test_a_worker_that_was_killed_leaves_its_message_to_another(
         ("https://[64:ff9b::a00:1]/", INSIDE),
         ("https://198.18.0.16/", INSIDE),
         ("https://0.0.0.0/", INSIDE),
+        ("https://[fec0::1]/", INSIDE),
     ],
 )
 async def test_where_no_message_may_go(client: Client, url: str, reason: str) -> None:
@@ -223,6 +231,31 @@ async def test_names_are_looked_at_when_the_connection_is_made(url: str) -> None
     receivers = HttpReceivers((), lambda: ())
     with pytest.raises(DeliveryError):
         await receivers.post(url, {}, b"{}")
+
+
+async def test_names_that_nobody_answers_delay_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer, ask = threading.Event(), socket.getaddrinfo
+
+    def slow(host: str, *args: int) -> object:
+        if host == "slow.example":
+            answer.wait(60)
+            raise socket.gaierror
+        return ask(host, *args)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    names = Names()
+    with on_behalf_of(1):
+        slow_ones = [asyncio.create_task(names.resolve("slow.example")) for _ in range(100)]
+    try:
+        async with asyncio.timeout(30):
+            with on_behalf_of(2):
+                (found,) = await names.resolve("127.0.0.1", 443)
+            assert (found["host"], found["port"]) == ("127.0.0.1", 443)
+            assert await asyncio.get_running_loop().getaddrinfo("127.0.0.1", 443)
+    finally:
+        answer.set()
+        refused = await asyncio.gather(*slow_ones, return_exceptions=True)
+    assert {type(each) for each in refused} == {socket.gaierror}
 
 
 async def test_there_are_ten(client: Client) -> None:

@@ -58,8 +58,10 @@ class HttpReceivers:
             raise DeliveryError(refusal)
         import aiohttp
 
+        from roost.engines.webhook.names import Names
+
         connector = aiohttp.TCPConnector(
-            socket_factory=self._open, force_close=True, use_dns_cache=False
+            socket_factory=self._open, resolver=Names(), force_close=True, use_dns_cache=False
         )
         try:
             async with (
@@ -68,6 +70,7 @@ class HttpReceivers:
                     timeout=aiohttp.ClientTimeout(total=_SECONDS),
                     max_line_size=_LONGEST_LINE,
                     cookie_jar=aiohttp.DummyCookieJar(),
+                    auto_decompress=False,
                 ) as session,
                 session.post(url, data=body, headers=headers, allow_redirects=False) as response,
             ):
@@ -94,6 +97,8 @@ class HttpReceivers:
         if self._is_allowed(address):
             return True
         if not address.is_global or address.is_multicast or address.is_reserved:
+            return False
+        if isinstance(address, IPv6Address) and address.is_site_local:
             return False
         refused = (*_TRANSLATED, *self._cloud())
         return not any(address in network for network in refused) and not _is_own(address)

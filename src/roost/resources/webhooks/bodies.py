@@ -6,7 +6,7 @@ from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 
 from roost.resources.webhooks import rules
 from roost.web.bodies import Body
-from roost.web.fields import Length, refuse
+from roost.web.fields import Between, Length, refuse
 
 
 def _check_url(url: str) -> str:
@@ -64,5 +64,5 @@ class ReplayWebhook(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"event_id": 100012}]})
 
-    event_id: int
+    event_id: Annotated[int, Between(1, 2**63 - 1)]
     """The first event that is told once more, and all after it."""

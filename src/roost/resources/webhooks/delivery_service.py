@@ -30,6 +30,7 @@ from roost.resources.webhooks.delivery_queries import Due
 from roost.resources.webhooks.engine import DeliveryError, Receivers
 from roost.resources.webhooks.entity import WEBHOOK
 from roost.secrets import Box
+from roost.shares import on_behalf_of
 from roost.store import FAULTS, Store
 
 _LOOK_SECONDS = 1.0
@@ -119,7 +120,8 @@ class Deliveries:
         outcome: int | DeliveryError
         try:
             headers = self._headers(due, message)
-            outcome = await self._receivers.post(due.url, headers, message.body)
+            with on_behalf_of(due.account_id):
+                outcome = await self._receivers.post(due.url, headers, message.body)
         except DeliveryError as error:
             outcome = error
         await self._note(due, claimant, message, outcome, time.perf_counter() - began)

@@ -15,7 +15,7 @@ async def disabled(context: Context) -> list[NotificationRow]:
                 "id": None,
                 "label": label,
                 "type": "account",
-                "url": "/v4/account/webhooks",
+                "url": WEBHOOKS_URL,
             },
             "label": "Webhook disabled",
             "message": f"The webhook {label} is disabled. Enable it to be told of what it missed.",
