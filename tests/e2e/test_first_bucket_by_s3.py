@@ -20,7 +20,9 @@ REGIONS = ("us-lake", "br-south")
 
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[Path]:
-    state = tmp_path / "state"
+    """A deep one: names of sockets have 107 bytes at most."""
+    state = tmp_path / "a-folder-of-a-folder" / "as-people-have-them-below-their-home" / "state"
+    state.parent.mkdir(parents=True)
     yield state
     ran("down", "--state", state)
 

@@ -23,6 +23,7 @@ from roost.engines.gateway.room import Room
 from roost.engines.gateway.state import Gateway
 from roost.engines.gateway.upstream import Upstream
 from roost.engines.listeners import LOOPBACK
+from roost.sockets import short_name
 
 _BACKLOG = 1024
 _CLOSE_SECONDS = 0.4
@@ -59,9 +60,9 @@ async def _run(settings: Settings) -> None:
         loop.add_signal_handler(number, ended.set)
     clients = Connections(partial(service.answer, gateway))
     control = Connections(partial(admin.answer, gateway))
-    path = folder / "admin.sock"
-    path.unlink(missing_ok=True)
-    servers = [await loop.create_unix_server(control, str(path))]
+    (folder / "admin.sock").unlink(missing_ok=True)
+    with short_name(folder, "admin.sock") as name:
+        servers = [await loop.create_unix_server(control, name)]
     work = [
         asyncio.create_task(each)
         for each in (moves.work(gateway), clients.sweep(), upstream.sweep())

@@ -10,6 +10,8 @@ import socket
 from collections.abc import AsyncGenerator, Iterable
 from pathlib import Path
 
+from roost.sockets import short_name
+
 _NAME = "port.sock"
 """In the folder of the region, which only its owner can enter."""
 _ASK = b"?"
@@ -22,10 +24,10 @@ _MOST = 16
 
 def waiting(folder: Path) -> socket.socket:
     """Where a gateway asks for the port; for the one who has it."""
-    path = folder / _NAME
-    path.unlink(missing_ok=True)
+    (folder / _NAME).unlink(missing_ok=True)
     asked = _channel()
-    asked.bind(str(path))
+    with short_name(folder, _NAME) as name:
+        asked.bind(name)
     asked.listen(_MOST)
     return asked
 
@@ -101,7 +103,8 @@ def _channel() -> socket.socket:
 
 def _connects(channel: socket.socket, folder: Path) -> bool:
     try:
-        channel.connect(str(folder / _NAME))
+        with short_name(folder, _NAME) as name:
+            channel.connect(name)
     except OSError:
         return False
     return True

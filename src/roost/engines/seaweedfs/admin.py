@@ -1,14 +1,19 @@
 """What is told to the gateway of a server of our own, at the socket in its folder."""
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pydantic import JsonValue
 
 from roost.core.engine import EngineError
 from roost.resources.object_storage.engine import NotEmptyError, TakenError
+from roost.sockets import short_name
+
+if TYPE_CHECKING:
+    import aiohttp
 
 Json: TypeAlias = dict[str, JsonValue]
 
@@ -26,10 +31,9 @@ class Admin:
         import aiohttp
 
         timeout = aiohttp.ClientTimeout(total=_SECONDS)
-        connector = aiohttp.UnixConnector(str(self._socket))
         try:
             async with (
-                aiohttp.ClientSession(connector=connector, timeout=timeout) as session,
+                self._session(timeout) as session,
                 session.post(f"http://gateway/{action}", json=sent) as answer,
             ):
                 status, body = answer.status, await answer.read()
@@ -49,10 +53,9 @@ class Admin:
         import aiohttp
 
         timeout = aiohttp.ClientTimeout(total=None)
-        connector = aiohttp.UnixConnector(str(self._socket))
         try:
             async with (
-                aiohttp.ClientSession(connector=connector, timeout=timeout) as session,
+                self._session(timeout) as session,
                 session.post(f"http://gateway/{action}", json={}) as answer,
             ):
                 async for line in answer.content:
@@ -60,3 +63,15 @@ class Admin:
                     yield found
         except (aiohttp.ClientError, OSError) as error:
             raise EngineError("The object storage tells no more of new buckets") from error
+
+    @asynccontextmanager
+    async def _session(
+        self, patience: "aiohttp.ClientTimeout"
+    ) -> AsyncIterator["aiohttp.ClientSession"]:
+        """Raises OSError where nobody has ever listened."""
+        import aiohttp
+
+        with short_name(self._socket.parent, self._socket.name) as name:
+            connector = aiohttp.UnixConnector(name)
+            async with aiohttp.ClientSession(connector=connector, timeout=patience) as session:
+                yield session

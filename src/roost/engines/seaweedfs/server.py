@@ -77,7 +77,7 @@ class Server:
         self._domain = domain
         self._min_free = min_free
         self._ports = Ports(self._folder)
-        self._weed = _Program(self._folder / "pid", f"-s3.localSocket={self._folder / 's3.sock'}")
+        self._weed = _Program(self._folder / "pid", f"-s3.config={self._folder / 'operator.json'}")
         self._any_weed = _Program(self._folder / "pid", f"-dir={self._folder / 'data'}")
         """Also one that an older version of Roost has started."""
         pid = self._folder / "gateway.pid"
@@ -195,9 +195,9 @@ class Server:
             *("-master.volumeSizeLimitMB=128", "-master.volumePreallocate=false"),
             *("-master.resumeState=false", "-volume.max=20000", "-volume.preStopSeconds=0"),
             "-volume.minFreeSpace=1GiB",
-            *("-disableHttp", f"-filer.localSocket={self._folder / 'filer.sock'}"),
-            *("-filer", "-s3", f"-s3.config={self._folder / 'operator.json'}", "-s3.iam=false"),
-            self._weed.marker,
+            # Names of sockets are short, whatever the folder's is, in which it is started.
+            *("-disableHttp", "-filer.localSocket=filer.sock", "-s3.localSocket=s3.sock"),
+            *("-filer", "-s3", self._weed.marker, "-s3.iam=false"),
             *("-s3.port.iceberg=0", "-s3.port.lance=0", f"-s3.allowedOrigins={_NO_ORIGIN}"),
             *("-s3.allowDeleteBucketNotEmpty=true", "-s3.autoCreateBucket=false"),
         ]
