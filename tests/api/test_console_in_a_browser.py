@@ -22,7 +22,7 @@ from tests.api.samples.paths import (
 )
 from tests.api.samples.sample import Value
 from tests.support.browser import Browser
-from tests.support.chromium import NARROW, PATIENCE, Theme, findings, open_chromium, open_page
+from tests.support.chromium import NARROW, PATIENCE, THEMES, findings, open_chromium, open_page
 from tests.support.client import Client
 from tests.support.oauth import PASSWORD
 
@@ -80,14 +80,8 @@ async def test_what_axe_and_narrow_screens_find(
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("theme", ["light", "dark"])
 async def test_every_page_and_form(
-    theme: Theme,
-    chromium: drive.Browser,
-    client: Client,
-    roost: Roost,
-    account: Account,
-    user_browser: Browser,
+    chromium: drive.Browser, client: Client, roost: Roost, account: Account, user_browser: Browser
 ) -> None:
     wrong: list[object] = []
     made: dict[str, list[Value]] = {}
@@ -96,7 +90,7 @@ async def test_every_page_and_form(
         (each for each in REGISTRY if not each.deprecated),
         key=lambda each: (each.path.startswith("/account"), each.method != "GET"),
     )
-    async with open_page(chromium, user_browser, theme, NARROW) as page:
+    async with open_page(chromium, user_browser, NARROW) as page:
         for endpoint in known:
             await become_welcome(endpoint, client, roost, account)
             thing = endpoint.path[: endpoint.path.rfind("}") + 1]
@@ -109,7 +103,9 @@ async def test_every_page_and_form(
             ):
                 continue
             await page.goto(f"{PREFIX}{path}?{query}")
-            wrong += [(endpoint.name, each) for each in await findings(page)]
+            for theme in THEMES:
+                await page.emulate_media(color_scheme=theme)
+                wrong += [(endpoint.name, theme, each) for each in await findings(page)]
             if await is_too_wide(page):
                 wrong.append((endpoint.name, "too wide"))
     assert wrong == []

@@ -13,7 +13,7 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.support import browser as plain
 
-Theme = Literal["light", "dark"]
+THEMES: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
 WIDE, NARROW = 1280, 360
 """Pixels."""
 PATIENCE = 120_000
@@ -45,7 +45,6 @@ async def open_chromium() -> AsyncIterator[Browser]:
 async def open_page(
     chromium: Browser,
     entered: plain.Browser,
-    theme: Theme = "light",
     width: int = WIDE,
     scripts: bool = True,
 ) -> AsyncIterator[Page]:
@@ -53,7 +52,6 @@ async def open_page(
     test."""
     context = await chromium.new_context(
         base_url=entered.url,
-        color_scheme=theme,
         viewport={"width": width, "height": 800},
         java_script_enabled=scripts,
         timezone_id="Europe/Rome",
