@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode
 
 import segno
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from roost.console.cells import cell, rows_of, status
 from roost.console.forms import rows_in
 from roost.console.listed import listed
 from roost.console.navigation import NAVIGATION
@@ -22,8 +22,6 @@ from roost.console.words import prose, words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
 
 SAFETY: Mapping[str, str] = {
     "Cache-Control": "no-store",
@@ -90,22 +88,6 @@ def _done(visit: Visit) -> str | None:
     return None if endpoint is None else title_of(endpoint)
 
 
-def _cell(value: object) -> Markup | str:
-    """One value for people. All that is not ours is escaped."""
-    if value is None or value == "" or value == []:
-        return Markup('<span class="none">\N{EN DASH}</span>')
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str) and _TIME.fullmatch(value):
-        said = value.replace("T", " ")
-        # It is a time, and nothing else.
-        text = f'<time datetime="{value}Z" title="{said} UTC">{said} UTC</time>'
-        return Markup(text)  # noqa: S704
-    if isinstance(value, list) and all(not isinstance(each, dict | list) for each in value):
-        return ", ".join(map(str, value))
-    return str(value)
-
-
 def _with_query(url: str, asked: Mapping[str, str], **values: object) -> str:
     """An address with what it was asked, and something else."""
     query = {**asked, **{key: str(value) for key, value in values.items()}}
@@ -156,6 +138,7 @@ def _templates() -> "Environment":
 
     templates = Environment(
         loader=PackageLoader("roost.console"),
+        auto_reload=False,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -163,7 +146,7 @@ def _templates() -> "Environment":
     )
     templates.filters.update(
         bytes=_bytes,
-        cell=_cell,
+        cell=cell,
         decoded=_decoded,
         dollars=_dollars,
         prose=prose,
@@ -179,6 +162,8 @@ def _templates() -> "Environment":
                 "PREFIX": PREFIX,
                 "action": _action,
                 "rows_in": rows_in,
+                "rows_of": rows_of,
+                "status": status,
                 "url_of": url_of,
                 "page_of": page_of,
                 "short_of": short_of,
