@@ -49,10 +49,11 @@ async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
         cookie, first = await _enter(port, "small")
         reads = {shown: (*(one + part for part in parts), events, _PROFILE), "/": _START}
         took = await _take_turns(port, reads, small.token, cookie)
-        cookie, _ = await _enter(port, "large")
+        other, _ = await _enter(port, "large")
         many = {listed: (_LIST, _PROFILE)}
-        took |= await _take_turns(port, many, large.token, cookie)
-        streams = await open_streams(port, [_asked("/console/live", cookie)] * _OPEN, [])
+        took |= await _take_turns(port, many, large.token, other)
+        opened = [_asked("/console/live", each) for each in (cookie, other)] * (_OPEN // 2)
+        streams = await open_streams(port, opened, [])
         yield Result(f"{_OPEN} open pages: of a core", await share_of_core(pid), "%", 5.0)
         for stream in streams:
             stream.transport.abort()

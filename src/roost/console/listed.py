@@ -12,7 +12,6 @@ from roost.console.tables import Column, columns_of
 from roost.console.visit import Action, Visit
 from roost.web.registry import Endpoint
 
-
 _LABELS = ("label", "username", "summary", "domain", "address", "range", "name", "id")
 
 
