@@ -8,7 +8,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode
 
-import segno
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -125,6 +124,8 @@ def _decoded(text: str) -> str:
 
 def _tfa_picture(secret: str, username: str) -> str:
     """The QR code that authenticators scan, as an address."""
+    import segno  # Seldom needed: no start waits for it.
+
     label = quote(f"Roost:{username}")
     return segno.make(f"otpauth://totp/{label}?secret={secret}&issuer=Roost").svg_data_uri(
         border=4, light="white"
