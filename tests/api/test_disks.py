@@ -13,7 +13,6 @@ from tests.support.disks import engine_of, events, path_of, powered, quiet, room
 from tests.support.instances import INSTANCES, PASSWORD, create_body, made
 from tests.support.keys import KEY
 from tests.support.volumes import paused
-from tests.support.volumes import paused
 
 IN_USE = "The disk is in use: shut the Compute down first."
 
