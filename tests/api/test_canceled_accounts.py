@@ -20,6 +20,7 @@ from roost.resources.payments.collect_service import collect
 from roost.resources.tokens.queries import find_identity
 from roost.secrets import hash_token
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
+from tests.support.blocking import blocks
 from tests.support.browser import Browser
 from tests.support.cancellation import (
     cancel,
@@ -186,13 +187,12 @@ async def test_a_write_that_is_open_is_waited_for(
     client: Client, roost: Roost, account: Account
 ) -> None:
     """The account ends before or after it, never within."""
-    waiting = "select count(*) from pg_locks where not granted"
     async with roost.store.transaction() as db:
         name = f"open{account.id}.example"
         new = NewDomain(account_id=account.id, domain=name, soa_email="a@example.com", serial=1)
         await insert_domain(db, new, roost.clock.now())
         canceling = asyncio.create_task(cancel(client))
-        await until(lambda: roost.store.fetchval(waiting), lambda count: count > 0)
+        await until(lambda: blocks(roost, db), bool)
         assert await canceled(roost, account.id) is None
     assert (await canceling).status == 200
     await closed(roost, account.id)
