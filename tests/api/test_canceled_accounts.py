@@ -43,7 +43,7 @@ from tests.support.payments import added
 from tests.support.stackscripts import scripted
 from tests.support.transfers import offered
 from tests.support.uploads import pending
-from tests.support.volumes import VOLUMES, failing, made_volume, slow
+from tests.support.volumes import VOLUMES, failing, made_volume, paused
 from tests.support.vpcs import inside, made_vpc
 
 INVALID = [(None, "Invalid Token")]
@@ -155,12 +155,12 @@ async def test_nobody_charges_a_canceled_account(
 
 
 async def test_what_is_being_made_ends_too(client: Client, roost: Roost, account: Account) -> None:
-    async with slow(roost, "volume_create", "start"):
+    async with paused(roost, "volume_create", "start"):
         row = await client.post(VOLUMES, {"label": "new", "region": "us-lake"})
         compute = await client.post(INSTANCES, create_body(booted=True))
         await added(client)
         assert (await cancel(client)).status == 200
-        await closed(roost, account.id)
+    await closed(roost, account.id)
     for table, key in (("volume", row["id"]), ("compute_instance", compute["id"])):
         sql = f"select count(*) from {table} where id = $1"
         assert await roost.store.fetchval(sql, key) == 0
