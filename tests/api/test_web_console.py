@@ -143,6 +143,7 @@ async def test_a_form_makes_what_it_says(console: Browser, client: Client) -> No
     price = await console.submit(form, index(form, "create_volume"), **wanted, preview="yes")
     assert "<strong>$1.00</strong> a month" in price.text
     assert "curl -H" in price.text
+    assert "roostctl volumes create" in price.text
     assert (await client.get("/volumes"))["results"] == 0
     sent = form.forms[index(form, "create_volume")]
     fields = {**sent.fields, **wanted}

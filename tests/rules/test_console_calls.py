@@ -22,7 +22,7 @@ from roost.resources.nodebalancers.endpoints import create_nodebalancer
 )
 def test_secrets_are_left_out_wherever_they_are(body: Mapping[str, JsonValue]) -> None:
     calls = calls_of(create_nodebalancer, {}, body, "https://roost.example")
-    assert "hush" not in calls.curl + calls.python
+    assert "hush" not in calls.curl + calls.python + calls.cli
     assert next(iter(body)) in calls.curl
 
 

@@ -23,7 +23,7 @@ def fields(row: "DataclassInstance") -> Shown:
 def to_table(rows: Sequence[Shown], columns: Sequence[str]) -> str:
     """The columns of all rows under their names."""
     head = [column.replace("_", " ").upper() for column in columns]
-    return format_table(head, ([_cell(row[column]) for column in columns] for row in rows))
+    return format_table(head, ([cell(row[column]) for column in columns] for row in rows))
 
 
 def to_lines(row: Shown) -> str:
@@ -44,15 +44,16 @@ def _lines(row: Shown) -> Iterable[str]:
             yield label.rstrip()
             yield from (f"  {_pairs(each)}" for each in value)
         else:
-            yield f"{label}  {_pairs(value) if isinstance(value, Mapping) else _cell(value)}"
+            yield f"{label}  {_pairs(value) if isinstance(value, Mapping) else cell(value)}"
 
 
 def _pairs(row: Shown) -> str:
     given = ((name, value) for name, value in row.items() if value is not None)
-    return ", ".join(f"{name.replace('_', ' ')} {_cell(value)}" for name, value in given)
+    return ", ".join(f"{name.replace('_', ' ')} {cell(value)}" for name, value in given)
 
 
-def _cell(value: object) -> str:
+def cell(value: object) -> str:
+    """A value on one line."""
     if value is None or value in ("", (), []):
         return "-"
     if isinstance(value, bool):
@@ -62,7 +63,7 @@ def _cell(value: object) -> str:
     if isinstance(value, Decimal):
         return f"{value:.2f}"
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(_cell, value))
+        return ", ".join(map(cell, value))
     return line(str(value))
 
 

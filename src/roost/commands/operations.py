@@ -1,0 +1,135 @@
+"""The commands by their names: a group's and its own."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NotRequired, TypedDict
+
+Kind = Literal["string", "integer", "number", "boolean", "json"]
+Answer = Literal["nothing", "page", "array", "record", "file", "stream"]
+
+
+class _Option(TypedDict):
+    name: str
+    type: Kind
+    several: NotRequired[bool]
+    words: NotRequired[Sequence[str | int]]
+    required: NotRequired[bool]
+    null: NotRequired[bool]
+    help: NotRequired[str]
+
+
+class _Command(TypedDict):
+    operation: str
+    method: Literal["GET", "POST", "PUT", "DELETE"]
+    path: str
+    help: str
+    answer: Answer
+    arguments: NotRequired[Sequence[str]]
+    slashes: NotRequired[Sequence[str]]
+    columns: NotRequired[Sequence[str]]
+    body: NotRequired[bool]
+    options: NotRequired[Sequence[_Option]]
+    query: NotRequired[Mapping[str, str]]
+    filters: NotRequired[Sequence[str]]
+    accepts: NotRequired[Sequence[str]]
+    events: NotRequired[Sequence[str]]
+    dry_run: NotRequired[bool]
+    destructive: NotRequired[bool]
+    hidden: NotRequired[bool]
+    view: NotRequired[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A field of the body; one of a nested record has dots in its name."""
+
+    name: str
+    type: Kind
+    """Of each value, where it takes several."""
+    several: bool = False
+    words: Sequence[str | int] = ()
+    """All that it takes, where these are few."""
+    required: bool = False
+    null: bool = False
+    help: str = ""
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    name: str
+    operation: str
+    method: Literal["GET", "POST", "PUT", "DELETE"]
+    path: str
+    """With parameters, such as `{computeId}`."""
+    help: str
+    answer: Answer
+    arguments: Sequence[str] = ()
+    """The path's parameters."""
+    slashes: Sequence[str] = ()
+    """Those of them that hold slashes."""
+    columns: Sequence[str] = ()
+    """What a table may show, the best first."""
+    body: bool = False
+    options: Sequence[Option] = ()
+    query: Mapping[str, str] = field(default_factory=dict)
+    filters: Sequence[str] = ()
+    accepts: Sequence[str] = ()
+    """Media types of a body that is a file."""
+    events: Sequence[str] = ()
+    dry_run: bool = False
+    destructive: bool = False
+    hidden: bool = False
+    view: str | None = None
+    """The path of what shows the thing that is changed or made."""
+
+    @property
+    def is_upload(self) -> bool:
+        """Whether the answer says where a file is to be sent."""
+        return "upload_to" in self.columns
+
+
+def names() -> Mapping[str, Sequence[str]]:
+    """The names of the commands that are not hidden, by their groups."""
+    found: dict[str, list[str]] = {}
+    for name, each in _read().items():
+        group, _, own = name.partition(" ")
+        found.setdefault(group, [])
+        if not each.get("hidden"):
+            found[group].append(own)
+    return found
+
+
+def find_command(name: str) -> Command | None:
+    """By its group and its own name, with a space between them."""
+    found = _read().get(name)
+    return None if found is None else _made(name, found)
+
+
+def command_of(operation: str) -> Command:
+    """That of an operation of the API; KeyError."""
+    name = _by_operation()[operation]
+    return _made(name, _read()[name])
+
+
+def _made(name: str, read: _Command) -> Command:
+    options = [Option(**each) for each in read.get("options", ())]
+    return Command(name=name, **{**read, "options": options})  # type: ignore[arg-type]
+
+
+@cache
+def _read() -> Mapping[str, _Command]:
+    text = files(__package__).joinpath("commands.json").read_bytes()
+    found: Mapping[str, _Command] = json.loads(text)
+    return found
+
+
+@cache
+def _by_operation() -> Mapping[str, str]:
+    return {each["operation"]: name for name, each in _read().items()}

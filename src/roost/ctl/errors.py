@@ -1,0 +1,27 @@
+"""What a command ends with: each kind of error has an exit code of its own."""
+
+import click
+
+REFUSED = 1
+WRONG_USE = 2
+NOT_ALLOWED = 3
+NOT_FOUND = 4
+UNREACHABLE = 5
+FAILED_LATER = 6
+
+
+class CommandError(click.ClickException):
+    """Ends the command with this text and code."""
+
+    def __init__(self, text: str, code: int = REFUSED) -> None:
+        super().__init__(text)
+        self.exit_code = code  # type: ignore[misc]
+
+
+def code_of(status: int) -> int:
+    """Of an answer that refuses."""
+    if status in (401, 403):
+        return NOT_ALLOWED
+    if status == 404:
+        return NOT_FOUND
+    return UNREACHABLE if status == 429 or status >= 500 else REFUSED
