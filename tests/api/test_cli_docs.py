@@ -21,6 +21,7 @@ SECONDS = 200
 async def test_the_transcript(
     tmp_path: Path, running: RunningRoost, client: Client, account: Account
 ) -> None:
+    assert client.token is not None
     (tmp_path / "admin.token").write_text(client.token)
     (tmp_path / "password").write_text("correct-Horse7battery\n")
     own = {k: v for k, v in os.environ.items() if not k.startswith("ROOST_")}

@@ -50,7 +50,8 @@ class Terminal:
     async def start(self, *words: str) -> asyncio.subprocess.Process:
         pipe = asyncio.subprocess.PIPE
         return await asyncio.create_subprocess_exec(
-            *(PROGRAM, *words),
+            PROGRAM,
+            *words,
             env=self.environment,
             cwd=self.folder,
             stdin=pipe,
@@ -76,19 +77,28 @@ def nobody_there_yet(tmp_path: Path) -> Terminal:
 
 
 @pytest.fixture
-def terminal(tmp_path: Path, running: RunningRoost, client: Client) -> Terminal:
+def token(client: Client) -> str:
+    """That of `client`."""
+    assert client.token is not None
+    return client.token
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, running: RunningRoost, token: str) -> Terminal:
     """With the account's token in the environment."""
-    more = {"ROOST_URL": running.url, "ROOST_TOKEN": client.token}
+    more = {"ROOST_URL": running.url, "ROOST_TOKEN": token}
     return Terminal(environment(tmp_path, **more), tmp_path)
 
 
-async def test_a_volume_from_its_price_to_its_end(terminal: Terminal, client: Client) -> None:
+async def test_a_volume_from_its_price_to_its_end(
+    terminal: Terminal, client: Client, token: str
+) -> None:
     new = ("volumes", "create", "--label", "data", "--region", "us-lake", "--size", "20")
     price = await terminal.run(*new, "--dry-run")
     assert price.out == "It would cost $0.003 an hour, $2.00 a month at most.\n"
     assert (await client.get("/volumes"))["results"] == 0
     curl = await terminal.run(*new, "--curl")
-    assert client.token not in curl.out
+    assert token not in curl.out
     assert "$ROOST_TOKEN" in curl.out
     assert (await client.get("/volumes"))["results"] == 0
     made = await terminal.json(*new, "--tags", "web", "--wait")
@@ -109,14 +119,14 @@ async def test_a_volume_from_its_price_to_its_end(terminal: Terminal, client: Cl
     assert re.fullmatch(r"Error: Not found\nRequest: [0-9a-f]+\n", gone.err)
 
 
-async def test_secrets_are_in_no_output(terminal: Terminal, client: Client) -> None:
+async def test_secrets_are_in_no_output(terminal: Terminal, token: str) -> None:
     new = ("instances", "create", "--region", "us-lake", "--type", "g1-nano-1")
     with_disk = (*new, "--image", "roost/debian12", "--root-pass", "-")
     done = await terminal.run(*with_disk, "--label", "not good", typed="hush-Horse7battery\n")
     assert done.code == 1
     assert "label: " in done.err
     assert "hush" not in done.err + done.out
-    assert client.token not in done.err + done.out
+    assert token not in done.err + done.out
     curl = await terminal.run(*with_disk, "--curl", typed="hush-Horse7battery\n")
     assert curl.code == 0
     assert "hush" not in curl.out
@@ -171,17 +181,17 @@ async def test_events_as_they_come(terminal: Terminal, client: Client) -> None:
 
 
 async def test_login_with_a_token(
-    nobody_there_yet: Terminal, running: RunningRoost, client: Client, account: Account
+    nobody_there_yet: Terminal, running: RunningRoost, token: str, account: Account
 ) -> None:
     terminal = nobody_there_yet
     nowhere = await terminal.run("volumes", "list")
     assert nowhere.code == 3
     assert "roostctl auth login" in nowhere.err
-    (terminal.folder / "token").write_text(f"{client.token}\n")
+    (terminal.folder / "token").write_text(f"{token}\n")
     login = ("auth", "login", "--url", running.url)
-    told = await terminal.run(*login, "--token", client.token)
+    told = await terminal.run(*login, "--token", token)
     assert told.code == 2
-    assert client.token not in told.err
+    assert token not in told.err
     done = await terminal.run(*login, "--token", "@token")
     assert done.out == f"Logged in to {running.url} as {account.username}.\n"
     file = terminal.folder / "config/roost/profiles.json"

@@ -200,7 +200,9 @@ def test_a_table_is_as_wide_as_the_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "20")
-    rows = [{"id": 7, "label": "a\x1b[2J", "tags": [], "region": "us-lake", "note": "n" * 40}]
+    rows: list[dict[str, Value]] = [
+        {"id": 7, "label": "a\x1b[2J", "tags": [], "region": "us-lake", "note": "n" * 40}
+    ]
     columns = ("id", "label", "tags", "region", "note")
     show_rows(rows, columns, None)
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
