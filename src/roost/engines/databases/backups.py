@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 from roost.core.engine import EngineError
@@ -76,3 +77,17 @@ def make_durable(partial: Path, whole: Path) -> None:
         finally:
             os.close(descriptor)
     partial.replace(whole)
+
+
+def link(path: Path, place: Path) -> Path:
+    """A file of this name in a folder, which nobody takes away any more. EngineError where it has
+    gone."""
+    target = place / path.name
+    try:
+        with suppress(OSError):
+            os.link(path, target)
+            return target
+        shutil.copy2(path, target)  # Another file system.
+    except FileNotFoundError as error:
+        raise EngineError("The database could not be forked: a backup has gone") from error
+    return target

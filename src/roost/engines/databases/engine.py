@@ -16,6 +16,7 @@ from roost.engines.databases.faults import Faults
 from roost.engines.databases.fillings import Fillings
 from roost.engines.databases.folder import Folder, ids_in
 from roost.engines.databases.host import F, ServerHost, port_of
+from roost.engines.databases.keeping import Account
 from roost.engines.databases.server import Server
 from roost.engines.locks import locked
 from roost.resources.databases.engine import (
@@ -81,20 +82,6 @@ class Nodes(Protocol[F_co, W_contra]):
 
     async def forget(self, database_id: int) -> None:
         """The host's packet filter knows nothing of it any more."""
-
-
-class Account(Protocol):
-    """What is kept beside the backups, and what should be."""
-
-    @property
-    def oldest(self) -> datetime | None:
-        """The first moment that can be reached."""
-
-    @property
-    def lost(self) -> int: ...
-
-    @property
-    def spare(self) -> int: ...
 
 
 class Logs(Protocol[W_co]):

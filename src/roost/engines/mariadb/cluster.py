@@ -15,14 +15,15 @@ import structlog
 
 from roost.core.engine import EngineError
 from roost.engines.databases.backups import settle, swap
+from roost.engines.databases.cluster import ClusterServers
 from roost.engines.databases.folder import NUMBERS
-from roost.engines.databases.host import port_of
+from roost.engines.databases.keeping import unkept
 from roost.engines.databases.roles import Roles
 from roost.engines.mariadb import backups, events, forks, replication
 from roost.engines.mariadb.config import is_semi_synchronous
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.host import Host
-from roost.engines.mariadb.logs import Logs, Way, save, unkept
+from roost.engines.mariadb.logs import Logs, Way, save
 from roost.engines.mariadb.nodes import Nodes
 from roost.engines.mariadb.server import Server, owner
 from roost.engines.mariadb.system_tables import load_time_zones
@@ -39,25 +40,16 @@ _HOLD_SECONDS = 20.0
 _log = structlog.get_logger(__name__)
 
 
-class Cluster:
+class Cluster(ClusterServers[Folder]):
     """Whoever calls it holds the folder."""
 
     def __init__(self, host: Host, folder: Folder) -> None:
         self._host = host
-        self._folder = folder
         self._nodes = Nodes(host, folder)
-        self._roles = self._nodes.roles
+        super().__init__(host, folder, self._nodes)
 
-    @property
-    def primary(self) -> Folder:
-        return self._nodes.primary
-
-    def runs(self) -> bool:
-        """Whether all nodes do."""
-        roles = self._roles.read()
-        return not roles.lost and all(
-            Server(node).process() is not None for node in self._folder.nodes()
-        )
+    def _server(self, node: Folder) -> Server:
+        return Server(node)
 
     async def is_sound(self) -> bool:
         """Whether no replica has stopped on an error."""
@@ -123,15 +115,6 @@ class Cluster:
         await self.serve(spec)
         await self.rebuild(spec)
 
-    async def stop(self) -> None:
-        await asyncio.gather(*(Server(node).stop() for node in self._folder.nodes()))
-
-    async def allow(self, database_id: int, networks: tuple[str, ...]) -> None:
-        ports = [port_of(node) for node in self._folder.nodes()]
-        await self._host.firewall.allow_cluster(
-            database_id, ports, self._host.addresses.listen, networks
-        )
-
     async def set_password(self, spec: DatabaseSpec) -> None:
         """Replicas get it from the primary."""
         await Server(self.primary).execute("The password could not be set", statements(spec))
@@ -185,11 +168,6 @@ class Cluster:
         await swap(node, serve, self.stop)
         await DISK.finish(Logs(self._folder).begin_era, backup_id)
         await self.rebuild(spec)
-
-    async def forget(self, database_id: int) -> None:
-        ports = [port for node in self._folder.nodes() if (port := node.port) is not None]
-        ends = self._nodes.ends() if self._folder.port is not None else []
-        await self._host.firewall.forget_cluster(database_id, ports, ends)
 
     async def _replace_primary(self, spec: DatabaseSpec) -> bool:
         """By itself where only it has all that was acknowledged, else by a replica. False when

@@ -4,16 +4,13 @@ A server of the new data folder, which nobody reaches, reads the logs as if they
 can where they are encrypted, and it says where one is missing.
 """
 
-import os
-import shutil
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from pydantic import SecretStr
 
-from roost.core.engine import EngineError
+from roost.engines.databases.backups import empty, link, remove
 from roost.engines.databases.folder import INSIDE
 from roost.engines.databases.host import port_of
 from roost.engines.databases.programs import pipe, run
@@ -54,11 +51,10 @@ _FORGET = SecretStr("set session sql_log_bin = 0; delete from mysql.gtid_slave_p
 def take(way: Way, source: Folder, target: Folder) -> Way:
     """Let the target have files that nobody takes away any more, and the key that they need."""
     place = target.path / _TAKEN
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(mode=0o700)
+    empty(place)
     copy_key(source, target)
-    segments = tuple(tuple(_link(log, place) for log in segment) for segment in way.segments)
-    return replace(way, backup=_link(way.backup, place), segments=segments)
+    segments = tuple(tuple(link(log, place) for log in segment) for segment in way.segments)
+    return replace(way, backup=link(way.backup, place), segments=segments)
 
 
 async def fill(
@@ -71,7 +67,7 @@ async def fill(
 ) -> None:
     """Let the data of a node without a server be those at the way's end; `number`: in a cluster."""
     server = Server(node)
-    await DISK.finish(_remove, node.data)
+    await DISK.finish(remove, node.data)
     await backups.unpack(node, way.backup, key)
     position = "" if way.restored else await DISK.run(backups.position_of, node.new_data)
     node.new_data.rename(node.data)
@@ -84,12 +80,12 @@ async def fill(
             await server.execute(_DOING, _FORGET)
         finally:
             await server.stop()
-    await DISK.finish(_remove, node.path / _REPLAY)
+    await DISK.finish(remove, node.path / _REPLAY)
 
 
 def clear(folder: Folder) -> None:
     """What was taken is of no use any more."""
-    _remove(folder.path / _TAKEN)
+    remove(folder.path / _TAKEN)
 
 
 async def _apply(node: Folder, server: Server, position: str, way: Way) -> str:
@@ -110,7 +106,7 @@ async def _apply(node: Folder, server: Server, position: str, way: Way) -> str:
 async def _lay_out(node: Folder, segment: Sequence[Path]) -> None:
     """Logs as a server keeps them."""
     place = node.path / _REPLAY
-    await DISK.finish(_remove, place)
+    await DISK.finish(remove, place)
     place.mkdir(mode=0o700)
     names = [f"log.{number:06}" for number, _ in enumerate(segment, 1)]
     for name, log in zip(names, segment, strict=True):
@@ -119,20 +115,3 @@ async def _lay_out(node: Folder, segment: Sequence[Path]) -> None:
     index = "".join(f"{INSIDE / _REPLAY / name}\n" for name in names)
     (place / "log.index").write_text(index)
     await DISK.finish(give, place)
-
-
-def _link(path: Path, place: Path) -> Path:
-    target = place / path.name
-    try:
-        with suppress(OSError):
-            os.link(path, target)
-            return target
-        shutil.copy2(path, target)  # Another file system.
-    except FileNotFoundError as error:
-        raise EngineError(f"{_DOING}: a backup has gone meanwhile") from error
-    return target
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)

@@ -8,18 +8,17 @@ before, but from the backup that was put back.
 
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 
-import structlog
 from pydantic import BaseModel, SecretStr
 
 from roost.core.engine import EngineError, FullError
 from roost.engines.databases.backups import make_durable
+from roost.engines.databases.keeping import Account, changed, utc_now, whole_from
 from roost.engines.databases.programs import run
 from roost.engines.mariadb import backups
 from roost.engines.mariadb.folder import Folder
@@ -34,8 +33,6 @@ _SERVERS_NAME = re.compile(r"log\.(\d{6,12})")
 _MB = 1024 * 1024
 _LEAST_FREE = 64
 """MB; of a new log and what is kept of the former one."""
-
-_log = structlog.get_logger(__name__)
 
 
 class Base(BaseModel):
@@ -97,15 +94,6 @@ class Way:
     moment: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """What is there, and what should be."""
-
-    oldest: datetime | None
-    lost: int
-    spare: int
-
-
 class Logs:
     """The logs of one database. Whoever calls what waits holds its folder."""
 
@@ -116,7 +104,7 @@ class Logs:
     async def keep(self, node: Folder, *, purge: bool = False) -> int | None:
         """Keep what the primary has written so far. The number of the log in which it goes on;
         None of a server that was started without logs. `purge`: it keeps no other one itself."""
-        server, now = Server(node), _now()
+        server, now = Server(node), utc_now()
         await DISK.run(_check_room, node.data)
         asked = "select @@log_bin as logs, @@gtid_binlog_pos as position"
         [told] = await server.rows(_DOING, asked)
@@ -167,7 +155,7 @@ class Logs:
 
     def begin_era(self, backup_id: int) -> None:
         """A backup was put back, and its server has begun its logs anew."""
-        kept, now = self._read(), _now() + timedelta(seconds=1)
+        kept, now = self._read(), utc_now() + timedelta(seconds=1)
         kept.eras.append(now)
         kept.node, kept.last, kept.position = "", "", ""
         era = len(kept.eras)
@@ -251,8 +239,7 @@ class Logs:
         """The first one at which all is in it."""
         if base.moment is not None:
             return base.moment
-        completed = self._folder.backup(base.backup_id).stat().st_mtime
-        return datetime.fromtimestamp(int(completed) + 1, UTC).replace(tzinfo=None)
+        return whole_from(self._folder.backup(base.backup_id))
 
     def _logs(self) -> list[Log]:
         if not self._place.path.is_dir():
@@ -266,15 +253,6 @@ class Logs:
     def _write(self, kept: Kept) -> None:
         self._place.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._place.write(_STATE, kept.model_dump_json())
-
-
-@contextmanager
-def unkept() -> Iterator[None]:
-    """What the block fails to keep is missed later on, and keeps nothing from going on now."""
-    try:
-        yield
-    except EngineError as error:
-        _log.warning("database_logs_not_kept", reason=str(error))
 
 
 async def save(folder: Folder, primary: Folder, node: Folder, backup_id: int) -> None:
@@ -333,8 +311,7 @@ def _up_to(moment: datetime, logs: Iterable[Log]) -> Iterable[Log]:
     """Those that may have something from before: of logs after one that was kept later, none."""
     for log in logs:
         yield log
-        kept = datetime.fromtimestamp(log.path.stat().st_mtime, UTC).replace(tzinfo=None)
-        if kept > moment + timedelta(seconds=1):
+        if changed(log.path) > moment + timedelta(seconds=1):
             return
 
 
@@ -350,7 +327,3 @@ def _number(name: str) -> int:
 
 def _before(name: str) -> str:
     return f"log.{_number(name) - 1:06}"
-
-
-def _now() -> datetime:
-    return datetime.now(UTC).replace(tzinfo=None, microsecond=0)

@@ -7,13 +7,14 @@ import structlog
 from pydantic import SecretStr
 
 from roost.core.engine import EngineError
+from roost.engines.databases.cluster import Members
 from roost.engines.databases.host import port_of
-from roost.engines.databases.roles import RolesFile
+from roost.engines.databases.keeping import unkept
 from roost.engines.mariadb import backups, replication
 from roost.engines.mariadb.config import is_semi_synchronous
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.host import Host
-from roost.engines.mariadb.logs import Logs, unkept
+from roost.engines.mariadb.logs import Logs
 from roost.engines.mariadb.replication import Source
 from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import DatabaseSpec
@@ -23,17 +24,12 @@ _FOLLOW_SECONDS, _POLL_SECONDS, _SAY_SECONDS = 30.0, 0.1, 4.0
 _log = structlog.get_logger(__name__)
 
 
-class Nodes:
+class Nodes(Members[Folder]):
     """Whoever calls it holds the folder."""
 
     def __init__(self, host: Host, folder: Folder) -> None:
+        super().__init__(host, folder)
         self._host = host
-        self._folder = folder
-        self.roles = RolesFile(folder)
-
-    @property
-    def primary(self) -> Folder:
-        return self._folder.node(self.roles.read().primary)
 
     @property
     def key(self) -> SecretStr | None:
@@ -43,13 +39,6 @@ class Nodes:
     def _source(self) -> Source:
         password = SecretStr(self._folder.read("replication"))
         return Source(self._host.addresses.listen, port_of(self.primary), password)
-
-    def ends(self) -> list[tuple[str, int]]:
-        """The addresses and ports at which clients find the primary, then the replicas."""
-        addresses, port = self._host.addresses, port_of(self._folder)
-        ends = [(addresses.listen, port)]
-        beside = addresses.replicas_listen
-        return ends if beside is None else [*ends, (beside, port)]
 
     def running_replicas(self) -> list[Folder]:
         return [node for node in self.roles.following() if Server(node).process() is not None]
@@ -101,9 +90,7 @@ class Nodes:
                 self.roles.change_lost(number, lost=True)
         await replication.lead(server, waits=bool(following) and is_semi_synchronous(spec))
         await replication.admit_replicas(server, source)
-        targets = [port_of(self.primary)], [port_of(node) for node in following]
-        ends = dict(zip(self.ends(), targets, strict=False))
-        await self._host.firewall.open(spec.id, self._host.addresses.listen, ends)
+        await self.open(spec.id, following)
 
     async def _turn(self, node: Folder, source: Source) -> bool:
         """Let a replica follow the present primary, and go on with what it is applying.

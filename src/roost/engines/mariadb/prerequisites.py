@@ -1,13 +1,9 @@
-"""Whether database servers can run on this host."""
+"""Whether MariaDB servers can run on this host."""
 
-import os
-import pwd
-import shutil
 from pathlib import Path
 
-from roost.engines.databases.firewall import Firewall
-from roost.engines.databases.mounts import mount_problem
-from roost.engines.databases.programs import ENVIRONMENT, run
+from roost.engines.databases.prerequisites import problem_of
+from roost.engines.databases.programs import run
 from roost.engines.mariadb.server import USER
 
 _PACKAGES = {
@@ -17,37 +13,15 @@ _PACKAGES = {
     "mariadb-tzinfo-to-sql": "mariadb-server",
     "mariadb-backup": "mariadb-backup",
     "mbstream": "mariadb-backup",
-    "mke2fs": "e2fsprogs",
-    "mount": "mount",
-    "nft": "nftables",
-    "zstd": "zstd",
-    "nsenter": "util-linux",
-    "setpriv": "util-linux",
-    "setsid": "util-linux",
-    "unshare": "util-linux",
 }
 
 
 async def check(root: Path) -> str | None:
     """The reason why this host cannot run them, or None."""
-    if os.geteuid() != 0:
-        return "only root may run database servers behind a packet filter"
-    if missing := _missing():
-        return f"these packages are not installed: {', '.join(missing)}"
-    try:
-        pwd.getpwnam(USER)
-    except KeyError:
-        return f"there is no user {USER}"
-    return await mount_problem() or await Firewall(root).problem()
+    return await problem_of(root, USER, _PACKAGES)
 
 
 async def server_version() -> str:
     """Such as `10.11.19`."""
     line = await run("MariaDB does not run", ("mariadbd", "--version"))
     return line.partition("Ver ")[2].partition("-")[0]
-
-
-def _missing() -> tuple[str, ...]:
-    path = ENVIRONMENT["PATH"]
-    found = (name for tool, name in _PACKAGES.items() if shutil.which(tool, path=path) is None)
-    return tuple(dict.fromkeys(found))

@@ -6,10 +6,12 @@ from pydantic import SecretStr
 
 from roost.engines.databases.backups import settle, swap
 from roost.engines.databases.host import port_of
+from roost.engines.databases.keeping import unkept
+from roost.engines.databases.single import SingleServer
 from roost.engines.mariadb import backups, forks
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.host import Host
-from roost.engines.mariadb.logs import Logs, Way, save, unkept
+from roost.engines.mariadb.logs import Logs, Way, save
 from roost.engines.mariadb.server import Server, owner
 from roost.engines.mariadb.system_tables import load_time_zones
 from roost.engines.mariadb.users import limit_writes, statements
@@ -17,29 +19,19 @@ from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK
 
 
-class Single:
-    """Whoever calls it holds the folder."""
-
+class Single(SingleServer[Folder]):
     def __init__(self, host: Host, folder: Folder) -> None:
+        super().__init__(host, folder)
         self._host = host
-        self._folder = folder
-        self._server = Server(folder)
 
     @property
-    def primary(self) -> Folder:
-        return self._folder
+    def _server(self) -> Server:
+        return Server(self._folder)
 
     @property
     def _key(self) -> SecretStr | None:
         """The key of encrypted data."""
         return self._host.keys.of(self._folder)
-
-    def runs(self) -> bool:
-        return self._server.process() is not None
-
-    async def is_sound(self) -> bool:
-        """True, as there are no replicas that could have stopped."""
-        return True
 
     async def make(self, spec: DatabaseSpec, way: Way | None) -> None:
         """Empty or with what is at the way's end, without a server."""
@@ -52,24 +44,6 @@ class Single:
             await forks.fill(self._host, self._folder, spec, way, self._key, None)
         self._folder.complete()
 
-    async def serve(self, spec: DatabaseSpec) -> bool:
-        """Nobody reaches the server before its allow list is in force. True, as there is no other
-        node that could have been in time."""
-        await settle(self._folder)
-        await self._serve(spec)
-        return True
-
-    async def rebuild(self, spec: DatabaseSpec) -> None:
-        """There is nothing beside the server."""
-
-    async def restart(self, spec: DatabaseSpec) -> None:
-        await settle(self._folder)
-        await self._server.stop()
-        await self.serve(spec)
-
-    async def stop(self) -> None:
-        await self._server.stop()
-
     async def allow(self, database_id: int, networks: tuple[str, ...]) -> None:
         await self._host.firewall.allow(database_id, port_of(self._folder), networks)
 
@@ -79,10 +53,6 @@ class Single:
     async def limit_writes(self, spec: DatabaseSpec) -> None:
         await limit_writes(self._server, spec)
 
-    async def free(self) -> None:
-        with unkept():
-            await self.archive()
-
     async def back_up(self, backup_id: int, *, replica: bool) -> None:
         await save(self._folder, self._folder, self._folder, backup_id)
 
@@ -90,9 +60,6 @@ class Single:
         """Keep the logs of a running server; those of one that is down are kept later on."""
         if self.runs():
             await Logs(self._folder).keep(self._folder, purge=True)
-
-    async def prepare_replicas(self) -> None:
-        """There is nobody who would have to know them."""
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         await settle(self._folder)
@@ -102,11 +69,6 @@ class Single:
         await self._server.stop()
         await swap(self._folder, lambda: self._serve(spec), self._server.stop)
         await DISK.finish(Logs(self._folder).begin_era, backup_id)
-
-    async def forget(self, database_id: int) -> None:
-        """The host's packet filter knows nothing of it any more."""
-        if (port := self._folder.port) is not None:
-            await self._host.firewall.forget(database_id, port)
 
     async def _serve(self, spec: DatabaseSpec) -> None:
         await self.allow(spec.id, spec.allow_list)

@@ -4,14 +4,10 @@ A server of the new data folder, which nobody reaches, reads the log as if it we
 where something is missing.
 """
 
-import os
 import shutil
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
-from roost.core.engine import EngineError
-from roost.engines.databases.backups import empty, remove
+from roost.engines.databases.backups import empty, link, remove
 from roost.engines.databases.folder import INSIDE
 from roost.engines.databases.ownership import give
 from roost.engines.postgresql import backups
@@ -38,8 +34,8 @@ def take(way: Way, source: Folder, target: Folder) -> Way:
     """Let the target have files that nobody takes away any more."""
     place = target.path / _TAKEN
     empty(place)
-    segments = tuple(_link(each, place) for each in way.segments)
-    return replace(way, backup=_link(way.backup, place), segments=segments)
+    segments = tuple(link(each, place) for each in way.segments)
+    return replace(way, backup=link(way.backup, place), segments=segments)
 
 
 async def fill(host: Host, node: Folder, spec: DatabaseSpec, way: Way) -> None:
@@ -82,15 +78,3 @@ def _lay_out(node: Folder, way: Way) -> None:
         settings["recovery_target_time"] = f"{way.target:%Y-%m-%d %H:%M:%S}+00"
         settings["recovery_target_inclusive"] = "off"
     backups.recover(node.data, settings)
-
-
-def _link(path: Path, place: Path) -> Path:
-    target = place / path.name
-    try:
-        with suppress(OSError):
-            os.link(path, target)
-            return target
-        shutil.copy2(path, target)  # Another file system.
-    except FileNotFoundError as error:
-        raise EngineError(f"{_DOING}: a backup has gone meanwhile") from error
-    return target

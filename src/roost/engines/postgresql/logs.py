@@ -8,17 +8,15 @@ before, but from the backup that was put back.
 
 import asyncio
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
-import structlog
 from pydantic import BaseModel, SecretStr
 
 from roost.core.engine import EngineError
 from roost.engines.databases.backups import make_durable
+from roost.engines.databases.keeping import Account, utc_now, whole_from
 from roost.engines.databases.programs import run
 from roost.engines.postgresql import backups
 from roost.engines.postgresql.folder import Folder
@@ -45,8 +43,6 @@ _NEXT = """
 _MARK = "select pg_catalog.pg_current_xact_id()"
 """A transaction that commits, which is later than all that a fork of this moment is to have."""
 _SWITCH = "select pg_catalog.pg_walfile_name(pg_catalog.pg_switch_wal())"
-
-_log = structlog.get_logger(__name__)
 
 
 class Era(BaseModel):
@@ -95,15 +91,6 @@ class Way:
     """The moment at which to end; None: with the last segment."""
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """What is there, and what should be."""
-
-    oldest: datetime | None
-    lost: int
-    spare: int
-
-
 class Logs:
     """The log of writes of one database. Whoever calls what waits holds its folder."""
 
@@ -114,7 +101,7 @@ class Logs:
     async def keep(self, node: Folder) -> str:
         """Keep what the server has written so far. The segment in which it goes on."""
         server, kept = Server(node), await DISK.run(self._read)
-        now = _now()
+        now = utc_now()
         following, segment = await _next(server)
         if kept.next != f"{timeline_of(segment)} {following}":
             await server.execute(_DOING, SecretStr(_MARK))
@@ -132,7 +119,7 @@ class Logs:
         """A backup is being made; this segment is the first that it may lack."""
         kept, timeline = self._read(), timeline_of(first)
         if not kept.eras or kept.eras[-1].timeline != timeline:
-            began = _now() if kept.eras else None
+            began = utc_now() if kept.eras else None
             kept.eras.append(Era(timeline=timeline, began=began))
         others = [each for each in kept.bases if each.backup_id != backup_id]
         kept.bases = [*others, Base(backup_id=backup_id, era=len(kept.eras) - 1, first=first)]
@@ -140,7 +127,7 @@ class Logs:
 
     def begin_era(self, backup_id: int, data: Path) -> None:
         """A backup was put back, whose server has begun another timeline."""
-        kept, now = self._read(), _now() + timedelta(seconds=1)
+        kept, now = self._read(), utc_now() + timedelta(seconds=1)
         history = max(path for path in (data / "pg_wal").iterdir() if is_history(path.name))
         timeline = timeline_of(history.name)
         kept.eras.append(Era(timeline=timeline, began=now))
@@ -237,8 +224,7 @@ class Logs:
         """The first one at which all is in it."""
         if base.moment is not None:
             return base.moment
-        completed = self._folder.backup(base.backup_id).stat().st_mtime
-        return datetime.fromtimestamp(int(completed) + 1, UTC).replace(tzinfo=None)
+        return whole_from(self._folder.backup(base.backup_id))
 
     def _path(self, segment: str) -> Path:
         return self._place.path / f"{segment}{_ENDING}"
@@ -259,15 +245,6 @@ class Logs:
     def _write(self, kept: Kept) -> None:
         self._make_place()
         self._place.write(_STATE, kept.model_dump_json())
-
-
-@contextmanager
-def unkept() -> Iterator[None]:
-    """What the block fails to keep is missed later on, and keeps nothing from going on now."""
-    try:
-        yield
-    except EngineError as error:
-        _log.warning("database_logs_not_kept", reason=str(error))
 
 
 async def save(folder: Folder, node: Folder, backup_id: int) -> None:
@@ -313,7 +290,3 @@ def _due(base: Base, kept: Kept) -> list[str]:
         return []
     numbers = range(number_of(base.first), number_of(era.last) + 1)
     return [name_of(era.timeline, number) for number in numbers]
-
-
-def _now() -> datetime:
-    return datetime.now(UTC).replace(tzinfo=None, microsecond=0)

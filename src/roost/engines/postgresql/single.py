@@ -5,10 +5,12 @@ import shutil
 
 from roost.engines.databases.backups import settle, swap
 from roost.engines.databases.host import port_of
+from roost.engines.databases.keeping import unkept
+from roost.engines.databases.single import SingleServer
 from roost.engines.postgresql import backups, forks, users
 from roost.engines.postgresql.folder import Folder
 from roost.engines.postgresql.host import Host
-from roost.engines.postgresql.logs import Logs, Way, save, unkept
+from roost.engines.postgresql.logs import Logs, Way, save
 from roost.engines.postgresql.server import Server, owner
 from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK
@@ -22,24 +24,14 @@ _TO_THE_END = {
 """Of the backup, and no further."""
 
 
-class Single:
-    """Whoever calls it holds the folder."""
-
+class Single(SingleServer[Folder]):
     def __init__(self, host: Host, folder: Folder) -> None:
+        super().__init__(host, folder)
         self._host = host
-        self._folder = folder
-        self._server = Server(folder)
 
     @property
-    def primary(self) -> Folder:
-        return self._folder
-
-    def runs(self) -> bool:
-        return self._server.process() is not None
-
-    async def is_sound(self) -> bool:
-        """It has no replicas."""
-        return True
+    def _server(self) -> Server:
+        return Server(self._folder)
 
     async def make(self, spec: DatabaseSpec, way: Way | None) -> None:
         """Empty or with what is at the way's end, without a server."""
@@ -50,24 +42,6 @@ class Single:
         else:
             await forks.fill(self._host, self._folder, spec, way)
         self._folder.complete()
-
-    async def serve(self, spec: DatabaseSpec) -> bool:
-        """Nobody reaches the server before its allow list is in force. True, as there is no other
-        node that could have been in time."""
-        await settle(self._folder)
-        await self._serve(spec)
-        return True
-
-    async def rebuild(self, spec: DatabaseSpec) -> None:
-        """There is nothing beside the server."""
-
-    async def restart(self, spec: DatabaseSpec) -> None:
-        await settle(self._folder)
-        await self._server.stop()
-        await self.serve(spec)
-
-    async def stop(self) -> None:
-        await self._server.stop()
 
     async def allow(self, database_id: int, networks: tuple[str, ...]) -> None:
         await self._guard(database_id, networks)
@@ -81,10 +55,6 @@ class Single:
     async def limit_writes(self, spec: DatabaseSpec) -> None:
         await users.limit_writes(self._server, spec, shut_out=await self._is_over(spec))
 
-    async def free(self) -> None:
-        with unkept():
-            await self.archive()
-
     async def back_up(self, backup_id: int, *, replica: bool) -> None:
         await save(self._folder, self._folder, backup_id)
 
@@ -92,9 +62,6 @@ class Single:
         """Of a server that is down, what there is since the last time is kept later on."""
         if self.runs():
             await Logs(self._folder).keep(self._folder)
-
-    async def prepare_replicas(self) -> None:
-        """There is nobody who would have to know anything."""
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         await settle(self._folder)
@@ -106,11 +73,6 @@ class Single:
         await swap(self._folder, lambda: self._serve(spec), self._server.stop)
         await DISK.finish(backups.settle, self._folder.data)
         await DISK.finish(Logs(self._folder).begin_era, backup_id, self._folder.data)
-
-    async def forget(self, database_id: int) -> None:
-        """The host's packet filter knows nothing of it any more."""
-        if (port := self._folder.port) is not None:
-            await self._host.firewall.forget(database_id, port)
 
     async def _serve(self, spec: DatabaseSpec) -> None:
         await self._guard(spec.id, spec.allow_list)
