@@ -10,12 +10,11 @@ from roost.resources.databases import (
     disk_jobs,
     endpoints,
     fsck,
+    instance_endpoints,
     jobs,
     limits,
     name_fsck,
     name_jobs,
-    postgresql_backup_endpoints,
-    postgresql_endpoints,
     queries,
     service,
     suspension_service,
@@ -36,7 +35,7 @@ async def _end(context: Context, database_id: str) -> None:
 
 
 GROUP = Group(
-    endpoints=(endpoints, backup_endpoints, postgresql_endpoints, postgresql_backup_endpoints),
+    endpoints=(endpoints, instance_endpoints, backup_endpoints),
     entities=(DATABASE,),
     jobs=(
         *(*jobs.KINDS, *upkeep_jobs.KINDS),
