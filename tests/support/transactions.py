@@ -36,6 +36,9 @@ _COMPUTING = (
     (Image, "open"),
 )
 
+_IMPORTS = "<frozen importlib"
+"""Of frames that import what is seldom needed: once for each process, by whoever comes first."""
+
 
 class _Commit:
     """Tasks that a transaction has begun may outlive it."""
@@ -113,9 +116,12 @@ def _note(what: str) -> None:
     state = _commit.get()
     if state is not None and state.open:
         with _quiet():
+            stack = traceback.extract_stack()
+            if any(call.filename.startswith(_IMPORTS) for call in stack):
+                return
             calls = [
                 f"{call.filename.rpartition('src/')[2]}:{call.lineno} {call.name}"
-                for call in traceback.extract_stack()
+                for call in stack
                 if "/src/roost/" in call.filename and "/web/api.py" not in call.filename
             ]
         violations.append(f"{what} < {' < '.join(reversed(calls))}")
