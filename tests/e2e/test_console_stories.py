@@ -129,8 +129,8 @@ async def test_a_copied_command_connects(tmp_path: Path) -> None:
             await page.locator("#f-engine").select_option("mysql/10.11")
             await page.locator("#f-allow_list").fill(_ADDRESS)
             await send(page)
-            database = page.url.partition("?")[0]
             await expect(page.locator(".summary")).to_contain_text("Active", timeout=_SECONDS)
+            database = page.url.partition("?")[0]
             authority, connect = await copied(page, "authority"), await copied(page, "connect")
             await page.goto(f"{database}/credentials")
             secret = (await page.locator("dd").nth(1).inner_text()).strip()

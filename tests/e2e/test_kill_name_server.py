@@ -27,7 +27,7 @@ _LANES = 8
 _NAMES = 12
 """Of each lane."""
 _ZONE = "killed.example"
-_SETTLE_SECONDS = 60.0
+_SETTLE_SECONDS = 120.0
 
 
 @pytest_asyncio.fixture

@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 
 from roost.store.pool import connect
+from roost.web.auth import CACHE_SECONDS
 from tests.e2e.careful import change
 from tests.e2e.checks import check_sound, events_of, settled
 from tests.e2e.cloud import Cloud, opened
@@ -23,9 +24,9 @@ from tests.support.instances import INSTANCES, create_body
 _LEASE = 3.0
 _STEP_SECONDS = 1.0
 """Of a simulated transition, so that a job can be caught in the middle."""
-_BUSY = 1.5
+_BUSY = 30
 """Seconds that a machine with other work may add."""
-_STOP_SECONDS = 10.0
+_STOP_SECONDS = 10.0 + _BUSY
 _NO_WORKER = "no worker runs jobs"
 
 
@@ -181,9 +182,11 @@ async def test_a_revoked_token_is_refused_at_once(site: Site) -> None:
     [number] = [line.split()[0] for line in lines if made.stdout[:16] in line]
     done = site.cloud.command("token", "revoke", number)
     assert done.returncode == 0, done.stderr
-    revoked = time.monotonic()
-    await until(lambda: client.send("GET", "/account/events"), lambda answer: answer.status == 401)
-    assert time.monotonic() - revoked < 2
+    await until(
+        lambda: client.send("GET", "/account/events"),
+        lambda answer: answer.status == 401,
+        CACHE_SECONDS / 2,
+    )
 
 
 @asynccontextmanager
