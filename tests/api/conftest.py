@@ -86,6 +86,12 @@ def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Retry, "delay", lambda _retry, _failures: 0.01)
 
 
+@pytest.fixture
+def long_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a process remembers of tokens does not end with time: for what it is told at once."""
+    monkeypatch.setattr("roost.web.auth.CACHE_SECONDS", 3600)
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """A fresh account with one user."""

@@ -198,6 +198,7 @@ async def test_another_accounts_user(stranger: Client, path: str) -> None:
     assert (answer.status, answer.problems) == (404, [(None, "Not found")])
 
 
+@pytest.mark.usefixtures("long_memory")
 async def test_a_right_works_at_once(
     nobody: Client, client: Client, user: Account, path: str, new_token: NewToken
 ) -> None:
@@ -208,9 +209,9 @@ async def test_a_right_works_at_once(
 
     assert await code() == 403
     await client.put(path, {"global": {"account_access": "read_only"}})
-    await until(code, lambda seen: seen == 200, seconds=2)
+    await until(code, lambda seen: seen == 200)
     await client.put(path, {"global": {"account_access": None}})
-    await until(code, lambda seen: seen == 403, seconds=2)
+    await until(code, lambda seen: seen == 403)
 
 
 async def test_entities_that_have_names(roost: Roost, user: Account, new_token: NewToken) -> None:

@@ -35,7 +35,7 @@ async def over(client: Client) -> list[Json]:
         rows: list[Json] = (await client.get("/account/events"))["data"]
         return rows
 
-    return await until(events, lambda rows: all(row["status"] not in OPEN for row in rows), 30)
+    return await until(events, lambda rows: all(row["status"] not in OPEN for row in rows))
 
 
 async def guest_of(roost: Roost, instance: Json) -> GuestAddresses:

@@ -118,9 +118,7 @@ async def test_an_address_is_handed_out_again_after_the_end(roost: Roost, client
     await engine(roost)._plane.plan.fail("nodebalancer_remove", "No answer.", 1)
     await client.delete(f"{BALANCERS}/{row['id']}")
     held = "select nodebalancer_id from ip_address where host(address) = $1"
-    await until(
-        lambda: roost.store.fetchval(held, row["ipv4"]), lambda found: found is None, seconds=20
-    )
+    await until(lambda: roost.store.fetchval(held, row["ipv4"]), lambda found: found is None)
     assert not await serves(roost, row["id"])
 
 

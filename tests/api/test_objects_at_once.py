@@ -17,7 +17,7 @@ from tests.support.object_storage import (
     settled,
 )
 
-_SOON_SECONDS = 5.0
+_SOON_SECONDS = 30.0
 """Far below what a job that fails and is tried again takes, also on a busy machine."""
 
 

@@ -234,7 +234,7 @@ async def test_a_crash_is_noticed_at_once(settings: Settings) -> None:
         began = time.monotonic()
         await stage.engine().crash(compute_id)
         await until(lambda: stage.status(compute_id), lambda status: status != "running")
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
         await rebooted(stage, compute_id)
         assert await stage.roost.store.fetchval(jobs) == 1
         row = await stage.row(other)

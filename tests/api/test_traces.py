@@ -170,7 +170,7 @@ async def test_a_dead_collector_holds_up_nothing(
             if not silent:
                 await until(lambda: _events(logs), lambda it: "traces_not_sent" in it)
             stopping = time.monotonic()
-        assert time.monotonic() - stopping < 5
+        assert time.monotonic() - stopping < 25
     assert (await _events(logs)).count("traces_not_sent") == (0 if silent else 1)
 
 

@@ -227,7 +227,7 @@ async def test_nothing_is_behind_the_buckets(client: S3Client) -> None:
 async def comes_to(client: S3Client, method: str, path: str, wanted: int) -> None:
     """The server hears of keys a moment after they are kept: 22 ms where nothing else runs."""
     ask = partial(client.status, method, path, b"x" if method == "PUT" else b"")
-    await until(ask, partial(operator.eq, wanted), 10)
+    await until(ask, partial(operator.eq, wanted), 120)
 
 
 async def test_a_deleted_key_opens_nothing(engine: OwnObjects) -> None:

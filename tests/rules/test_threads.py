@@ -101,7 +101,7 @@ def _begin(begun: list[int], number: int, go_on: threading.Event) -> None:
 
 
 async def until_true(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.001)
 
