@@ -92,5 +92,10 @@ def forbidden() -> ApiError:
     return ApiError(403, [Problem("Unauthorized")])
 
 
+def restricted(restriction: str) -> ApiError:
+    """403 for a narrowed token; `restriction`: its name, or what no narrowed token may."""
+    return ApiError(403, [Problem(f"The token is restricted: {restriction}")])
+
+
 def not_found() -> ApiError:
     return ApiError(404, [Problem("Not found")])

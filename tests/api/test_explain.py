@@ -28,6 +28,7 @@ async def test_what_is_allowed(client: Client) -> None:
         "missing_scopes": [],
         "missing_grant": None,
         "closed_to": None,
+        "restricted_by": None,
     }
 
 

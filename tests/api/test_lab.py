@@ -11,6 +11,7 @@ import pytest
 from roost.app.groups import GROUPS
 from roost.clock import Clock
 from roost.core import account_queries as accounts
+from roost.core.narrowing import Restriction, narrow
 from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.jobs import Schedule
@@ -79,6 +80,10 @@ async def test_only_the_operator_enters(lab: Lab) -> None:
         "": (401, "Invalid Token"),
         "0" * 64: (401, "Invalid Token"),
         await token_of(lab, scopes="computes:read_write"): (
+            401,
+            "Your OAuth token is not authorized to use this endpoint.",
+        ),
+        narrow(await token_of(lab), Restriction(operations=("list_volumes",))): (
             401,
             "Your OAuth token is not authorized to use this endpoint.",
         ),

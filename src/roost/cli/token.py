@@ -1,5 +1,6 @@
 """`roost token`: personal access tokens of any user."""
 
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from roost.app.lab.clock import clock_beside
 from roost.app.state import open_store
 from roost.app.terminal import fields
 from roost.cli.options import ID, json_option, read_served_settings, run, show_all, state_option
+from roost.core.narrowing.restrictions import narrow as narrow_token
+from roost.core.narrowing.restrictions import parse, shown
 from roost.core.scopes import Scopes
 from roost.resources.account.queries import find_operator, find_user
 from roost.resources.tokens.queries import KEPT, TokenRow, find_uses, list_tokens, revoke_token
@@ -44,6 +47,39 @@ def create(
         raise click.BadParameter(str(error), param_hint="--scopes") from error
     settings = read_served_settings(state=state)
     click.echo(run(_create(settings, label, parsed, user, expires)))
+
+
+@token.command()
+@click.argument("restrictions", nargs=-1, required=True, metavar="JSON...")
+@click.option("--token", "given", help="The token to narrow. Default: read from standard input.")
+def narrow(restrictions: tuple[str, ...], given: str | None) -> None:
+    """Print a token that may do less, without asking a server.
+
+    Each restriction is a JSON object, such as '{"read_only": true}'; all of them have to hold.
+    A narrowed token can be narrowed again.
+    """
+    text = (given or sys.stdin.readline()).strip()
+    if not text:
+        raise click.UsageError("there is no token to narrow")
+    try:
+        for each in restrictions:
+            text = narrow_token(text, parse(each))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="JSON") from error
+    click.echo(text)
+
+
+@token.command()
+@click.option("--token", "given", help="Default: read from standard input.")
+def restrictions(given: str | None) -> None:
+    """Print the restrictions of a narrowed token, one a line, without asking a server."""
+    text = (given or sys.stdin.readline()).strip()
+    try:
+        found = list(shown(text))
+    except ValueError as error:
+        raise click.ClickException(f"this is not a narrowed token: {error}") from error
+    for each in found:
+        click.echo(each.model_dump_json(exclude_none=True))
 
 
 @token.command("list")

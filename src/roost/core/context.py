@@ -43,6 +43,12 @@ class Context:
         """The user, when they see no more than what is granted to them."""
         return self.identity.user_id if self.identity.restricted else None
 
+    @property
+    def names_only(self) -> str | None:
+        """The restriction of a narrowed token that leaves it certain entities alone, if any."""
+        narrowing = None if self.caller is None else self.caller.narrowing
+        return None if narrowing is None else narrowing.of_entities()
+
     async def revoke(self) -> None:
         """A token has ended, or a user may do less: what processes remember of it is void.
 

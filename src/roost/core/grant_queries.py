@@ -111,3 +111,12 @@ def only_granted(listing: Listing, user_position: int) -> Listing:
     )
     counted = listing.counted and listing.counted.granted(f"${user_position}", held)
     return listing.narrowed(held, counted)
+
+
+@lru_cache(_REMEMBERED)
+def only_of(listing: Listing, kinds_position: int) -> Listing:
+    """The rows of entities whose kinds are `$kinds_position`, and whose ids the next parameter."""
+    assert listing.granted is not None
+    kind, entity_id = listing.granted
+    left = f"unnest(${kinds_position}::text[], ${kinds_position + 1}::bigint[])"
+    return listing.narrowed(f"({kind}, {entity_id}) in (select * from {left})")  # noqa: S608

@@ -1,10 +1,11 @@
 """Who acts: the user behind a token, and what the token allows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from roost.core.grant_queries import Permission
+from roost.core.narrowing.restrictions import Narrowing
 from roost.core.scopes import Scopes
 
 UserType = Literal["default", "parent", "child", "proxy"]
@@ -29,11 +30,23 @@ class Identity:
     token_kind: TokenKind
     scopes: Scopes
     expiry: datetime | None
+    narrowing_key: bytes | None = None
+    """With which its owner narrows the token; None for one that cannot be narrowed."""
+    narrowing: Narrowing | None = None
+    """What was taken from the token by those who had it before."""
 
     @property
     def by_app(self) -> bool:
         """Whether an application acts, which the user let in for what its scopes say."""
         return self.token_kind == "oauth"  # noqa: S105  (a kind)
+
+
+def narrowed(identity: Identity, narrowing: Narrowing | None) -> Identity:
+    """What restrictions leave of an identity."""
+    if narrowing is None:
+        return identity
+    ends = [end for end in (identity.expiry, narrowing.expiry) if end is not None]
+    return replace(identity, narrowing=narrowing, expiry=min(ends, default=None))
 
 
 def in_name_of(account_id: int, account_uuid: str, username: str = "") -> Identity:

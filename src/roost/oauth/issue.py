@@ -5,6 +5,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.core.narrowing.chain import public_key
 from roost.core.scopes import Scopes
 from roost.ids import new_token
 from roost.oauth import queries
@@ -50,6 +51,7 @@ async def issue_access_token(
         now + timedelta(seconds=ACCESS_SECONDS),
         "oauth",
         family.id,
+        narrowing_key=public_key(token),
     )
     return {
         "access_token": token,

@@ -1,5 +1,6 @@
 """Who a request is from, how many they have sent, and whether they may do what they ask for."""
 
+from roost.core.context import Context
 from roost.core.identity import Identity
 from roost.errors import ApiError, Problem, forbidden, out_of_scope, unauthenticated
 from roost.web.call import Call
@@ -7,6 +8,7 @@ from roost.web.connections import origin
 from roost.web.edge import Edge
 from roost.web.exchange import Exchange
 from roost.web.grants import require
+from roost.web.narrowing import require_within
 from roost.web.rates import Caller
 from roost.web.registry import GENERAL_RATE, Endpoint, Rate
 from roost.web.routing import Params
@@ -41,7 +43,7 @@ class Admission:
         if identity is not None:
             self._edge.turns.enter(identity.user_id)
             exchange.entered = identity.user_id
-            await self._admit(identity, endpoint, params)
+            await self._admit(exchange, identity, endpoint, params)
 
     async def recognize(self, exchange: Exchange) -> None:
         """Find who asks for what is not there, as these answers have a caller's headers too."""
@@ -53,13 +55,21 @@ class Admission:
         else:
             self._count(exchange, _caller(exchange), "general", GENERAL_RATE)
 
-    async def _admit(self, identity: Identity, endpoint: Endpoint, params: Params) -> None:
+    async def _admit(
+        self, exchange: Exchange, identity: Identity, endpoint: Endpoint, params: Params
+    ) -> None:
         # What is public, any token may: its scopes say what is shown beside that.
         if not endpoint.public and not identity.scopes.allow(endpoint.scopes):
             raise out_of_scope()
         if endpoint.closed_to(identity) is not None:
             raise forbidden()
         await require(endpoint.grant, identity, params, self._edge.store)
+        if identity.narrowing is not None:
+            edge = self._edge
+            context = Context(
+                caller=identity, db=edge.store, services=edge.services, clock=edge.clock
+            )
+            await require_within(endpoint, context, params, exchange.client)
 
     async def _identify(self, exchange: Exchange) -> Identity | None:
         """Bad tokens are counted for their address, good ones there are not held up by them."""
@@ -89,7 +99,7 @@ class Admission:
         known = await self._identify(exchange)
         if known is not exchange.identity:
             exchange.identity = call.caller = known
-            await self._admit(call.identity, endpoint, call.params)
+            await self._admit(exchange, call.identity, endpoint, call.params)
 
 
 def _caller(exchange: Exchange) -> Caller:

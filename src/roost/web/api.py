@@ -29,6 +29,7 @@ from roost.web.exchange import Exchange
 from roost.web.filters import parse_filter
 from roost.web.headers import UNCACHED, static_headers
 from roost.web.idempotency import answer_once, canonical, check_key
+from roost.web.narrowing import require_created
 from roost.web.pages import parse_page
 from roost.web.queries import lock_path
 from roost.web.registry import Endpoint, Page, Stream, Upload
@@ -202,7 +203,7 @@ class Api:
 
         async def work(connection: Connection) -> Reply:
             call.db = connection
-            return await rehearse(connection, endpoint, call, body)
+            return await rehearse(connection, endpoint, call, body, _handle)
 
         return await self._edge.store.rehearse(work)
 
@@ -312,7 +313,9 @@ async def _prepare(endpoint: Endpoint, call: Call, body: object) -> object:
 
 async def _handle(endpoint: Endpoint, call: Call, body: object) -> Reply:
     result = await (endpoint.handler(call) if body is None else endpoint.handler(call, body))
-    return result if isinstance(result, Reply) else Reply(200, _dump(result))
+    reply = result if isinstance(result, Reply) else Reply(200, _dump(result))
+    await require_created(endpoint, call, reply)
+    return reply
 
 
 def _dump(result: str | bytes | Mapping[str, object] | None) -> bytes:

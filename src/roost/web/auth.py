@@ -4,12 +4,15 @@ from time import monotonic
 from typing import Protocol
 
 from roost.clock import Clock
-from roost.core.identity import Identity
+from roost.core.identity import Identity, narrowed
+from roost.core.narrowing import chain
+from roost.core.narrowing.restrictions import narrowing_of
 from roost.errors import unauthenticated
 from roost.secrets import hash_token
 
 CACHE_SECONDS = 5.0
 _CACHE_ENTRIES = 10_000
+_NARROWED_ENTRIES = 1000
 
 
 class TokenSource(Protocol):
@@ -37,6 +40,8 @@ class Authenticator:
         self._source = source
         self._clock = clock
         self._known: dict[bytes, tuple[float, Identity]] = {}
+        self._narrowed: dict[bytes, tuple[Identity, Identity]] = {}
+        """By the hash of a narrowed token: the identity that was narrowed, and what is left."""
         self._trusted_until = 0.0
         self.generation = 0
         """How often all that was remembered has become void."""
@@ -48,7 +53,7 @@ class Authenticator:
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise unauthenticated()
-        identity = await self._lookup(hash_token(token.strip()))
+        identity = await self._find(token.strip())
         if identity is None or (identity.expiry and identity.expiry <= self._clock.now()):
             raise unauthenticated()
         return identity
@@ -60,11 +65,41 @@ class Authenticator:
     def forget(self) -> None:
         # What is being looked up now ends in the old dictionary, so that it is forgotten too.
         self._known = {}
+        self._narrowed = {}
         self.generation += 1
 
     def is_trusted(self) -> bool:
         """Whether this process would know of a token that has ended."""
         return self._trusted_until > monotonic()
+
+    async def _find(self, token: str) -> Identity | None:
+        if not token.startswith(chain.MARK):
+            return await self._lookup(hash_token(token))
+        try:
+            found = chain.read(token)
+        except ValueError:
+            return None
+        identity = await self._lookup(found.handle)
+        if identity is None or identity.narrowing_key is None:
+            return None
+        return self._narrow(hash_token(token), found, identity)
+
+    def _narrow(self, hashed: bytes, found: chain.Chain, identity: Identity) -> Identity | None:
+        """What is left of an identity. Signatures that were good are so for the same identity."""
+        known = self._narrowed.get(hashed)
+        if known is not None and known[0] is identity:
+            return known[1]
+        if identity.narrowing_key is None or not found.is_of(identity.narrowing_key):
+            return None
+        try:
+            narrowing = narrowing_of(found)
+        except ValueError as error:
+            raise unauthenticated(f"Invalid Token: its restriction {error}"[:300]) from None
+        left = narrowed(identity, narrowing)
+        if len(self._narrowed) >= _NARROWED_ENTRIES:
+            self._narrowed.clear()
+        self._narrowed[hashed] = identity, left
+        return left
 
     async def _lookup(self, hashed: bytes) -> Identity | None:
         entries = self._known

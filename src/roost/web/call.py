@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from roost.core.access import left_of
 from roost.core.context import Context
-from roost.core.grant_queries import only_granted
+from roost.core.entities.registry import Entities
+from roost.core.grant_queries import only_granted, only_of
 from roost.store.paging import Listing, Selection, fetch_page, fetch_record
 from roost.web.routing import Params
 
@@ -38,14 +40,15 @@ class Call(Context):
     async def collection(self, listing: Listing, *scope_args: object) -> bytes:
         """The wanted page of a collection, filtered and ordered as the caller asked.
 
-        A restricted user sees the rows that are granted to them.
+        A restricted user sees the rows that are granted to them, a narrowed token those of the
+        entities that are left to it.
         """
-        listing, scope = self._granted(listing, scope_args)
+        listing, scope = await self._left(*self._granted(listing, scope_args))
         return await fetch_page(self.db, listing, scope, self.selection, self.page, self.page_size)
 
     async def record(self, key: int | str, listing: Listing, *scope_args: object) -> bytes:
         """One record of a collection by its key; 404 for one that the caller may not see."""
-        listing, scope = self._granted(listing, scope_args)
+        listing, scope = await self._left(*self._granted(listing, scope_args))
         return await fetch_record(self.db, listing, scope, key)
 
     def _granted(
@@ -55,3 +58,13 @@ class Call(Context):
             return listing, scope
         scope = (*scope, self.caller.user_id)
         return only_granted(listing, len(scope)), scope
+
+    async def _left(
+        self, listing: Listing, scope: tuple[object, ...]
+    ) -> tuple[Listing, tuple[object, ...]]:
+        if self.names_only is None or listing.granted is None:
+            return listing, scope
+        kinds = [kind.name for kind in self.get(Entities).resources() if kind.grantable]
+        left = [(kind, each) for kind in kinds for each in await left_of(self, kind)]
+        scope = (*scope, [kind for kind, _ in left], [each for _, each in left])
+        return only_of(listing, len(scope) - 1), scope

@@ -1,6 +1,6 @@
 """`?dry_run=true`: a write that is tried, and taken back before anybody can see it."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 import orjson
@@ -13,6 +13,8 @@ from roost.web.reply import Reply
 
 if TYPE_CHECKING:
     from roost.web.registry import Endpoint
+
+Handle = Callable[["Endpoint", Call, object], Awaitable[Reply]]
 
 PARAMETER = "dry_run"
 MEDIA_TYPE = "application/vnd.roost.dry-run+json"
@@ -32,11 +34,13 @@ def is_wanted(endpoint: "Endpoint", query: Mapping[str, str]) -> bool:
     return True
 
 
-async def rehearse(connection: Connection, endpoint: "Endpoint", call: Call, body: object) -> Reply:
+async def rehearse(
+    connection: Connection, endpoint: "Endpoint", call: Call, body: object, handle: Handle
+) -> Reply:
     """Find what the request would change of the account's prices. The caller rolls back."""
     assert endpoint.dry_run is not None
     before = await last_row(connection)
-    await (endpoint.handler(call) if body is None else endpoint.handler(call, body))
+    await handle(endpoint, call, body)
     if endpoint.dry_run.later is not None:
         await endpoint.dry_run.later(call)
     found = await price_changes(connection, call.account_id, before)

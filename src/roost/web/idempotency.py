@@ -41,11 +41,13 @@ async def answer_once(
     answer: Callable[[], Awaitable[bytes]],
 ) -> bytes:
     """The kept answer of an equal request, else a new one; raises 400 when the key was used for
-    another request or with another token. `request` is the operation with its path, and the body.
-    Answers may show a secret that is shown once, so they are kept sealed; a body may hold a card's
-    number, which a plain hash of it would not hide."""
+    another request or with another token, which a narrowed one is too. `request` is the operation
+    with its path, and the body. Answers may show a secret that is shown once, so they are kept
+    sealed; a body may hold a card's number, which a plain hash of it would not hide."""
     operation, body = request
     said = f"{caller.token_id} {operation}".encode()
+    if caller.narrowing is not None:
+        said = caller.narrowing.key + said
     fingerprint = box.mark(b"idempotency", said + b"\0" + body)
     kept = await queries.claim_key(db, caller.account_id, key, fingerprint, now)
     if kept is None:

@@ -38,7 +38,7 @@ class Lab:
         identity = await self.revocations.authenticator.identify(authorization)
         if identity is None:
             raise unauthenticated()
-        if identity.scopes.text != "*":
+        if identity.scopes.text != "*" or identity.narrowing is not None:
             raise out_of_scope()
         is_personal = identity.token_kind not in ("oauth", "proxy")
         operators = await first_account(self.roost.store)

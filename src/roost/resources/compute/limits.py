@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from roost.core.access import refuse_nameless
 from roost.core.catalog.entries import PlanEntry
 from roost.core.context import Context
 from roost.core.instance_queries import InstanceFacts
@@ -77,9 +78,13 @@ async def check_grown(context: Context, instance: InstanceFacts, plan: PlanEntry
 async def check_vlans(
     context: Context, region: str, interfaces: Iterable[Interface], field: str = "interfaces"
 ) -> None:
-    """400 when the account has too many VLANs in the region, after the interfaces are written."""
+    """400 when the account has too many VLANs in the region, after the interfaces are written.
+
+    403 for a token that may name certain entities alone, as VLANs are none.
+    """
     if not any(interface.purpose == "vlan" for interface in interfaces):
         return
+    refuse_nameless(context)
     await hold(context.db, "vlans", context.account_id)
     if await count_vlans(context.db, context.account_id, region) > MAX_VLANS:
         raise invalid(f"An account may have at most {MAX_VLANS} VLANs in a region", field)

@@ -16,7 +16,7 @@ from roost.core.entities.registry import Entities
 from roost.core.events import change_queries as changes
 from roost.core.events.change_queries import Change
 from roost.core.events.feed import Feed
-from roost.core.identity import Identity
+from roost.core.identity import Identity, narrowed
 from roost.core.revocation_queries import CHANNEL
 from roost.resources.events import stream_queries
 from roost.resources.events.queries import KEPT
@@ -311,7 +311,8 @@ class Streams:
             if identity is None or not identity.scopes.allow(SCOPES):
                 stream.end()
             else:
-                stream.identity, stream.checked = identity, generation
+                stream.identity = narrowed(identity, stream.identity.narrowing)
+                stream.checked = generation
 
 
 async def told(db: Queries, clock: Clock, ids: Sequence[int]) -> dict[int, Shown]:

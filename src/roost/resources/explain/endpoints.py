@@ -6,6 +6,7 @@ from roost.errors import ApiError, invalid
 from roost.resources.explain.records import ExplanationRow
 from roost.web.call import Call
 from roost.web.grants import describe, require
+from roost.web.narrowing import refusal
 from roost.web.registry import Endpoint, Registry, endpoint
 from roost.web.routing import Match, Params
 
@@ -19,8 +20,8 @@ _QUERY = {
 async def explain_request(call: Call) -> ExplanationRow:
     """Tell which scope or grant a request lacks, without performing it.
 
-    Takes any token. Scopes, the grant and what closes an operation to a type of users are all
-    told at once.
+    Takes any token. Scopes, the grant, what closes an operation to a type of users and the
+    restriction of a narrowed token are all told at once.
     """
     query = call.query or {}
     method, path = query.get("method", "GET").upper(), query.get("path")
@@ -32,14 +33,16 @@ async def explain_request(call: Call) -> ExplanationRow:
     missing = [scope for scope in needed if not identity.scopes.allow((scope,))]
     lacking = None if await _may(call, wanted, params) else describe(wanted.grant, params)
     closed = wanted.closed_to(identity)
+    restriction = await refusal(wanted, call, params, call.client)
     return {
         "method": method,
         "path": path,
         "operation": wanted.name,
-        "allowed": not missing and lacking is None and closed is None,
+        "allowed": not missing and {lacking, closed, restriction} == {None},
         "missing_scopes": missing,
         "missing_grant": lacking,
         "closed_to": closed,
+        "restricted_by": restriction,
     }
 
 

@@ -24,3 +24,5 @@ class ExplanationRow(TypedDict):
     """What the user lacks; null when nothing."""
     closed_to: Literal[UserType, TokenKind] | None
     """The caller's type of user, where the operation is closed to all of them."""
+    restricted_by: str | None
+    """What does not allow it, of a narrowed token; null when nothing."""

@@ -39,7 +39,9 @@ async def list_images(call: Call) -> bytes:
     An image is what the first disk of an instance is copied from. Restricted users see those of
     the account that are granted to them.
     """
-    return await call.collection(queries.IMAGES, *_scope(call))
+    # A token that may name certain entities alone sees what everybody sees.
+    scope = _scope(call) if call.names_only is None else (None, None)
+    return await call.collection(queries.IMAGES, *scope)
 
 
 @endpoint(

@@ -1,6 +1,6 @@
 """Making private images, and changes of those that are there (spec A images)."""
 
-from roost.core.access import give_to_creator, may
+from roost.core.access import give_to_creator, may, require_named
 from roost.core.context import Context
 from roost.core.events import log
 from roost.core.instance_queries import InstanceFacts
@@ -58,9 +58,11 @@ async def create(context: Context, body: CreateImage) -> int:
 async def _source(context: Context, disk_id: int) -> tuple[InstanceFacts, DiskFacts, Turn]:
     """The disk, its instance, and behind which jobs of that a new one is queued.
 
-    400 for a disk that the caller may not even see, and one that cannot be an image.
+    400 for a disk that the caller may not even see, and one that cannot be an image; 403 for one
+    that a narrowed token may not name.
     """
     found = await disks.find_own(context.db, context.account_id, disk_id)
+    await require_named(context, COMPUTE.name, (0 if found is None else found.compute_id,))
     if found is None or not await may(
         context.db, context.identity, COMPUTE.name, found.compute_id, "read_only"
     ):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from asyncpg import UniqueViolationError
 
 from roost.core import instance_queries
+from roost.core.access import require_named
 from roost.core.addresses import queries as addresses
 from roost.core.context import Context
 from roost.core.entities.locks import lock_all
@@ -30,7 +31,7 @@ class Place:
 
 async def find_places(context: Context, region: str, named: Mapping[str, str]) -> dict[str, Place]:
     """Where nodes are, by the fields of the body that name them. Raises 400 with all that cannot
-    be.
+    be, and 403 for what a narrowed token may not name.
 
     Their instances keep their addresses until the end of the transaction. Called before the
     NodeBalancer is locked.
@@ -62,6 +63,7 @@ async def find_places(context: Context, region: str, named: Mapping[str, str]) -
             places[field] = Place(instance.id, address, port)
     if problems:
         raise invalid_fields(problems)
+    await require_named(context, COMPUTE.name, {place.compute_id for place in places.values()})
     return places
 
 

@@ -45,7 +45,9 @@ async def list_stackscripts(call: Call) -> bytes:
     wanted = call.selection.condition
     if call.caller is None and VISIBLE.columns["mine"] in columns_of(wanted):
         raise unauthenticated("You must be authenticated to find your StackScripts.")
-    return await call.collection(VISIBLE, *_scope(call))
+    # A token that may name certain entities alone sees what everybody sees.
+    scope = _scope(call) if call.names_only is None else (None, None)
+    return await call.collection(VISIBLE, *scope)
 
 
 @endpoint(

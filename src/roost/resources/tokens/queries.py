@@ -41,7 +41,7 @@ class TokenRow:
 _IDENTITY = """
         select a.id as account_id, a.euuid::text as euuid, u.id as user_id, u.username,
             u.restricted, u.user_type, u.rights, u.account_access, t.id as token_id,
-            t.kind as token_kind, t.scopes, t.expiry
+            t.kind as token_kind, t.scopes, t.expiry, t.narrowing_key
         from token t join api_user u on u.id = t.user_id join account a on a.id = u.account_id
         where t.revoked is null and a.canceled is null
             and (t.app_id is null or exists (
@@ -86,14 +86,16 @@ def _identity(row: Record | None) -> Identity | None:
         token_kind=row["token_kind"],
         scopes=Scopes.parse(row["scopes"]),
         expiry=row["expiry"],
+        narrowing_key=row["narrowing_key"],
     )
 
 
 _INSERT = Statement(
     """
-    insert into token (user_id, label, hash, prefix, scopes, created, expiry, kind, app_id, made_by)
+    insert into token (user_id, label, hash, prefix, scopes, created, expiry, kind, app_id, made_by,
+        narrowing_key)
     values (:user_id, :label, :hash, :prefix, :scopes, :created, :expiry, :kind, :app_id,
-        :made_by)
+        :made_by, :narrowing_key)
     returning id
     """
 )
@@ -111,8 +113,12 @@ async def create_token(
     kind: TokenKind,
     app_id: int | None,
     made_by: int | None = None,
+    narrowing_key: bytes | None = None,
 ) -> int:
-    """Its id. It ends with what `made_by` may do, the user of a parent who acts by it."""
+    """Its id. It ends with what `made_by` may do, the user of a parent who acts by it.
+
+    `narrowing_key`: what narrowed ones of it are known by.
+    """
     token_id: int = await db.fetchval(
         *_INSERT.of(
             user_id=user_id,
@@ -125,6 +131,7 @@ async def create_token(
             kind=kind,
             app_id=app_id,
             made_by=made_by,
+            narrowing_key=narrowing_key,
         )
     )
     return token_id

@@ -13,6 +13,7 @@ import structlog
 from roost.clock import Clock
 from roost.core.context import Context
 from roost.core.identity import Identity, TokenKind
+from roost.core.narrowing.chain import public_key
 from roost.core.scopes import Scopes
 from roost.errors import forbidden
 from roost.ids import new_token
@@ -74,6 +75,7 @@ async def make_token(
         kind,
         app_id,
         made_by,
+        public_key(text),
     )
     return NewToken(token_id, text)
 

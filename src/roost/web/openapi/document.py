@@ -20,7 +20,12 @@ Json = Mapping[str, object]
 _TOKEN: Json = {
     "type": "http",
     "scheme": "bearer",
-    "description": "A personal access token, or one that an OAuth client was given.",
+    "description": (
+        "A personal access token, one that an OAuth client was given, or either of them narrowed by"
+        " whoever has it: a text that begins with `roost1.` and may do less. What its restrictions"
+        " do not allow is answered 403 with a reason that names the restriction, and"
+        " `GET /profile/explain` tells which it is."
+    ),
 }
 
 
