@@ -24,7 +24,7 @@ async def run(command: str, client: Client, running: RunningRoost) -> str:
         env=environment,
         stdout=asyncio.subprocess.PIPE,
     )
-    out, _ = await asyncio.wait_for(process.communicate(), 30)
+    out, _ = await asyncio.wait_for(process.communicate(), 120)
     assert process.returncode == 0, out
     return out.decode()
 

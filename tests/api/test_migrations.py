@@ -105,7 +105,8 @@ async def test_its_former_addresses_are_free_then(client: Client, roost: Roost) 
     address = (await client.get(path))["ipv4"][0]
     await client.post(f"{path}/migrate", GO)
     await quiet(client, path)
-    assert await roost.store.fetchval("select count(*) from ip_leaving") == 0
+    leaving = "select count(*) from ip_leaving where compute_id = $1"
+    assert await roost.store.fetchval(leaving, id_of(path)) == 0
     holder = "select compute_id from ip_address where address = $1::text::inet"
     assert await roost.store.fetchval(holder, address) is None
 

@@ -103,7 +103,7 @@ async def test_from_the_api_to_the_server_and_back(settings: Settings) -> None:
             await check_all(roost, False, lines.append)
             assert [line for line in lines if "database " in line] == []
             assert await client.delete(path) == {}
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 while await engine.inspect(row["id"]) is not None:
                     await asyncio.sleep(0.05)
         finally:

@@ -17,6 +17,8 @@ from tests.support.server import RunningRoost
 
 EXAMPLES = "5"
 """For each operation and phase; all operations take a minute."""
+SECONDS = 120
+"""For a request, on a busy machine."""
 PARTS = 3
 """`make test` asks for one part of the operations, which the order of its tests decides."""
 
@@ -75,6 +77,7 @@ async def test_generated_requests(
         f"--phases={phases}",
         f"--checks={','.join(CHECKS)}",
         f"--max-examples={EXAMPLES}",
+        f"--request-timeout={SECONDS}",
         "--generation-deterministic",
         # Nothing that is sent after a cancellation would be let in.
         "--exclude-operation-id=cancel_account",

@@ -11,17 +11,15 @@ from roost.core.planes import Engines
 from roost.resources.compute import queries as computes
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.tags import queries
+from roost.store import Queries
 from tests.api.conftest import Account
+from tests.support.blocking import blocks
 from tests.support.client import Answer, Client, Json, until
 from tests.support.instances import INSTANCES, made
 from tests.support.tags import TAGS, labels, one, tagged
 
 pytestmark = pytest.mark.spec("B tags create", "B tags delete")
 
-_WAITING = """
-    select exists (select from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock')
-"""
 _GIVE = "update compute_instance set tags = array['gold'] where id = $1"
 
 
@@ -37,10 +35,12 @@ class Sender:
         self._client = client
         self._roost = roost
 
-    async def begin(self, method: str, path: str, body: Json = None) -> asyncio.Task[Answer]:
-        """The request, when it waits for a lock."""
+    async def begin(
+        self, db: Queries, method: str, path: str, body: Json = None
+    ) -> asyncio.Task[Answer]:
+        """The request, when it waits for that transaction."""
         task = asyncio.create_task(self._client.send(method, path, body))
-        await until(lambda: self._roost.store.fetchval(_WAITING), bool)
+        await until(lambda: blocks(self._roost, db), bool)
         assert not task.done()
         return task
 
@@ -57,7 +57,7 @@ async def test_an_entity_is_gone_when_it_would_get_the_tag(
     async with roost.store.transaction() as db:
         await release(db, row["id"], roost.clock.now())
         await computes.delete(db, row["id"])
-        task = await sender.begin("POST", TAGS, {"label": "gold", "computes": [row["id"]]})
+        task = await sender.begin(db, "POST", TAGS, {"label": "gold", "computes": [row["id"]]})
     answer = await task
     assert (answer.status, answer.problems) == (400, [("computes[0]", "Not found")])
     assert await labels(client) == []
@@ -70,7 +70,7 @@ async def test_an_entity_got_the_tag_when_it_goes(
     async with roost.store.transaction() as db:
         await queries.claim(db, account.id, ["gold"])
         await db.execute(_GIVE, row["id"])
-        task = await sender.begin("DELETE", path)
+        task = await sender.begin(db, "DELETE", path)
     assert (await task).status == 200
     await until(lambda: client.send("GET", path), lambda answer: answer.status == 404)
     assert await labels(client) == ["gold"]
@@ -84,7 +84,7 @@ async def test_a_tag_is_deleted_that_an_entity_has_just_got(
     async with roost.store.transaction() as db:
         await queries.claim(db, account.id, ["gold", "kept"])
         await db.execute(_GIVE, row["id"])
-        task = await sender.begin("DELETE", one("gold"))
+        task = await sender.begin(db, "DELETE", one("gold"))
     assert (await task).status == 200
     assert await client.get(f"{INSTANCES}/{row['id']}") == row
     assert await labels(client) == ["kept"]
@@ -99,9 +99,9 @@ async def test_an_entity_gets_a_tag_that_was_just_deleted(
     async with roost.store.transaction() as db:
         assert await queries.delete(db, account.id, "gold")
         if given == "PUT":
-            task = await sender.begin("PUT", path, body)
+            task = await sender.begin(db, "PUT", path, body)
         else:
-            task = await sender.begin("POST", TAGS, {"label": "gold", "computes": [row["id"]]})
+            task = await sender.begin(db, "POST", TAGS, {"label": "gold", "computes": [row["id"]]})
     assert (await task).status == 200
     assert (await client.get(path))["tags"] == ["gold"]
     assert await tagged(client, "gold") == [("compute", row["id"])]
@@ -112,7 +112,7 @@ async def test_two_who_make_the_same_tag(
 ) -> None:
     async with roost.store.transaction() as db:
         await queries.claim(db, account.id, ["gold"])
-        task = await sender.begin("POST", TAGS, {"label": "gold"})
+        task = await sender.begin(db, "POST", TAGS, {"label": "gold"})
     assert (await task).status == 200
     assert await labels(client) == ["gold"]
 

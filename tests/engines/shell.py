@@ -22,7 +22,7 @@ _OPTIONS = (
     # A guest that is rebooted in the middle of a session says nothing more.
     *("-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=5"),
 )
-_BOOT_SECONDS = 90.0
+_BOOT_SECONDS = 150.0
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ async def test_a_query_that_finds_no_room_fails_alone(mariadb: MariadbHarness, q
             for to, of in ((access, spec), (beside, other))
         ]
         assert sum(int(str(count[0][0])) for count in counts) == written
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while await _temporary(mariadb, spec) > _ROOM // 4:
                 await asyncio.sleep(0.1)
 
