@@ -1,7 +1,5 @@
 """How soon `roost serve` is ready, and how much memory it then needs."""
 
-import os
-import subprocess
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -26,9 +24,7 @@ class _Start:
 
 async def measure() -> AsyncIterator[Result]:
     """With its own PostgreSQL, on all cores: cold in an empty folder, then warm in the same."""
-    with tempfile.TemporaryDirectory(prefix="roost-bench-") as folder:
-        roost = _installed(Path(folder))
-        cold, warm = zip(*(_start_twice(roost) for _ in range(_ROUNDS)), strict=True)
+    cold, warm = zip(*(_start_twice() for _ in range(_ROUNDS)), strict=True)
     memory = max(start.megabytes for start in (*cold, *warm))
     yield _result("cold start", cold, 1.5)
     yield _result("warm start", warm, 1.2)
@@ -42,21 +38,13 @@ def _result(name: str, starts: Sequence[_Start], target: float) -> Result:
     return Result(name, median(start.seconds for start in starts), "s", target, note=note)
 
 
-def _installed(folder: Path) -> Path:
-    """Roost as users have it: some of what its developers have is imported where it is found."""
-    command = [os.environ.get("UV", "uv"), "sync", "--locked", "--no-dev", "--compile-bytecode"]
-    environment = {**os.environ, "UV_PROJECT_ENVIRONMENT": str(folder)}
-    subprocess.run([*command, "--quiet"], env=environment, check=True)
-    return folder / "bin" / "roost"
-
-
-def _start_twice(roost: Path) -> tuple[_Start, _Start]:
+def _start_twice() -> tuple[_Start, _Start]:
     with tempfile.TemporaryDirectory(prefix="roost-bench-") as state:
-        return _start(roost, Path(state)), _start(roost, Path(state))
+        return _start(Path(state)), _start(Path(state))
 
 
-def _start(roost: Path, state: Path) -> _Start:
-    command = [str(roost), "serve", "--engines", "simulated"]
+def _start(state: Path) -> _Start:
+    command = [machine.program("roost"), "serve", "--engines", "simulated"]
     command += ["--state", str(state), "--listen", "127.0.0.1:0"]
     began = time.monotonic()
     with machine.running(command, "roost ready", cores=None) as (pid, _):

@@ -137,7 +137,7 @@ async def knock(endpoint: Endpoint, client: Client, path: str | None = None) -> 
     if endpoint.accepts:
         headers = {"Content-Type": endpoint.accepts[0]}
         return await client.send(endpoint.method, path, headers=headers, data=picture())
-    return await client.send(endpoint.method, path, _body(endpoint))
+    return await client.send(endpoint.method, path, body_of(endpoint))
 
 
 @cache
@@ -146,7 +146,7 @@ def example(model: type[Body]) -> Json:
     return model.model_json_schema()["examples"][0]
 
 
-def _body(endpoint: Endpoint) -> Json:
+def body_of(endpoint: Endpoint) -> Json:
     """A body that everybody may send; None for an endpoint without one."""
     if endpoint.body is None:
         return None

@@ -15,8 +15,11 @@ from starlette.requests import Request
 from roost.app.groups import GROUPS
 from roost.errors import ApiError
 from roost.web.docs import documentation
-from roost.web.openapi import build_document
+from roost.web.headers import REVISION
 from roost.web.registry import Registry
+from roost.web.revisions.documents import build_document_of
+from roost.web.revisions.released import RELEASED
+from roost.web.revisions.revisions import Revisions
 from roost.web.static_files import library
 from tests.support.server import RunningRoost
 
@@ -42,7 +45,20 @@ async def test_the_document_is_served_to_everyone(running: RunningRoost, path: s
     assert status == 200
     assert headers["Content-Type"] == "application/json"
     assert headers["Access-Control-Allow-Origin"] == "*"
-    assert json.loads(body) == json.loads(build_document(Registry(GROUPS.endpoints)))
+    revisions = Revisions(Registry(GROUPS.endpoints), RELEASED)
+    assert json.loads(body) == json.loads(build_document_of(revisions, REVISION))
+
+
+async def test_documents_of_revisions(running: RunningRoost) -> None:
+    _, _, newest = await get(running, "/v4/openapi.json")
+    status, _, body = await get(running, f"/v4/openapi.json?revision={REVISION}")
+    assert (status, body) == (200, newest)
+    info = json.loads(body)["info"]
+    assert [each["revision"] for each in info["x-revisions"]] == [each.date for each in RELEASED]
+    status, _, body = await get(running, "/v4/openapi.json?revision=1999-01-01")
+    known = ", ".join(each.date for each in RELEASED)
+    refusal = {"field": "revision", "reason": f"Must be one of {known}"}
+    assert (status, json.loads(body)) == (400, {"errors": [refusal]})
 
 
 async def test_the_page_loads_nothing_from_elsewhere(running: RunningRoost) -> None:
@@ -81,7 +97,7 @@ async def test_a_page_without_its_library_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("roost.web.docs._VIEWER", tmp_path / "scalar.js")
-    routes = {route.path: route for route in documentation(bytes)}
+    routes = {route.path: route for route in documentation({REVISION: bytes})}
     page, script = (routes[path].endpoint for path in ("/docs", "/docs/scalar.js"))
     request = Request({"type": "http", "headers": []})
     assert b"scripts/setup.py" in (await page(request)).body

@@ -6,7 +6,7 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
-from roost.web.headers import SPEC_VERSION
+from roost.web.headers import REVISION, SPEC_VERSION
 from roost.web.registry import EVENT_STREAM, Endpoint, Maybe, Page, Registry, Stream
 from roost.web.routing import path_params
 from tests.api.conftest import Account
@@ -40,7 +40,8 @@ SECURITY = {
     "X-Frame-Options": "DENY",
     "Content-Security-Policy": "default-src 'none'",
     "Access-Control-Allow-Origin": "*",
-    "Vary": "Authorization, X-Filter",
+    "Vary": "Authorization, X-Filter, Roost-Revision",
+    "Roost-Revision": REVISION,
 }
 
 every = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda e: e.name)

@@ -31,7 +31,7 @@ async def test_life_of_a_token(client: Client, nobody: Client) -> None:
     assert len(made["token"]) == 64
     assert len(str(made["id"])) == 6
     shown = {**made, "token": made["token"][:16]}
-    assert list(shown) == ["id", "scopes", "created", "label", "token", "expiry"]
+    assert list(shown) == ["id", "scopes", "created", "label", "token", "expiry", "revision"]
     path = f"{TOKENS}/{made['id']}"
     assert await client.get(path) == shown
     assert shown in (await client.get(TOKENS))["data"]

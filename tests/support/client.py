@@ -125,6 +125,8 @@ class Client:
         self._contract = contract
         self._url = url
         self.token: str | None = None
+        self.headers: Mapping[str, str] = {}
+        """Of all requests, beside those of each."""
 
     def as_user(self, token: str | None) -> "Client":
         client = Client(self._session, self._contract, self._url)
@@ -140,7 +142,7 @@ class Client:
         data: bytes | None = None,
     ) -> Answer:
         """Any request; the path is below `/v4` and already quoted."""
-        sent = dict(headers or {})
+        sent = {**self.headers, **(headers or {})}
         if self.token is not None:
             sent.setdefault("Authorization", f"Bearer {self.token}")
         if body is not None:

@@ -3,7 +3,6 @@
 They share everything but words: whoever has used up a limit at one has done so at all.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -35,9 +34,12 @@ from roost.secrets import Box
 from roost.threads import DISK
 from roost.web.api import Api
 from roost.web.connections import Networks
+from roost.web.docs import Documents
 from roost.web.edge import Edge
-from roost.web.openapi import build_document
 from roost.web.registry import Registry
+from roost.web.revisions.documents import build_document_of
+from roost.web.revisions.released import RELEASED
+from roost.web.revisions.revisions import Revisions
 from roost.web.revocation import Revocations
 from roost.web.site import Server, build_site
 from roost.web.traced import TracedApi
@@ -81,12 +83,14 @@ class Applications:
     def of(self, dialect: Dialect | None) -> ASGIApp:
         """The API and everything beside it, in the words of the specification or a dialect."""
         if dialect is None:
-            return self._server(self.edge, self.oauth, _document, True)
+            documents = {date: partial(_document, date) for date in self.edge.revisions.known}
+            return self._server(self.edge, self.oauth, documents, True)
         operations = _operations_of(dialect)
         registry = operations.registry
-        edge = replace(self.edge, registry=registry)
+        revisions = Revisions(registry, self.edge.revisions.released[-1:])
+        edge = replace(self.edge, registry=registry, revisions=revisions)
         oauth = replace(self.oauth, any_query=dialect.any_redirect_query)
-        server = self._server(edge, oauth, partial(_document_of, dialect))
+        server = self._server(edge, oauth, {revisions.newest: partial(_document_of, dialect)})
         return Listener(dialect, operations, server, edge.max_body, self.roost.catalog)
 
     def close(self) -> None:
@@ -95,7 +99,7 @@ class Applications:
             self.edge.access_log.flush()
 
     def _server(
-        self, edge: Edge, oauth: Site, document: Callable[[], bytes], has_console: bool = False
+        self, edge: Edge, oauth: Site, documents: Documents, has_console: bool = False
     ) -> Server:
         roost = self.roost
         api: ASGIApp = Api(edge) if roost.tracer is None else TracedApi(edge, roost.tracer)
@@ -103,7 +107,7 @@ class Applications:
         monitors = Networks(roost.settings.monitors)
         console = Console.of(gated, oauth, edge.registry).routes() if has_console else ()
         beside = (*build_routes(oauth), *self.beside, *console)
-        site = build_site(document, roost.metrics, Health(roost).check, monitors, beside)
+        site = build_site(documents, roost.metrics, Health(roost).check, monitors, beside)
         return Server(gated, site, roost.limiter)
 
 
@@ -114,9 +118,9 @@ def _operations_of(dialect: Dialect) -> Operations:
 
 
 @cache
-def _document() -> bytes:
-    """Once, too: to make it takes half a second."""
-    return build_document(Registry(GROUPS.endpoints))
+def _document(date: str) -> bytes:
+    """Of a revision; once, too: to make it takes half a second."""
+    return build_document_of(Revisions(Registry(GROUPS.endpoints), RELEASED), date)
 
 
 @cache

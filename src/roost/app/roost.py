@@ -73,6 +73,8 @@ from roost.web.edge import Edge
 from roost.web.metrics import EdgeMetrics
 from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
+from roost.web.revisions.released import RELEASED
+from roost.web.revisions.revisions import Revisions
 from roost.web.revocation import Revocations
 from roost.web.turns import Turns
 
@@ -157,6 +159,7 @@ class Roost:
         await COMPUTING.run(public_suffixes)
         return Edge(
             registry=self.services.get(Registry),
+            revisions=self.services.get(Revisions),
             store=self.requests,
             beside=self.requests.share(_BESIDE),
             services=self.services,
@@ -280,6 +283,7 @@ async def open_roost(
                 open_receivers(settings, catalog),
                 open_gateway(settings),
                 registry,
+                Revisions(registry, RELEASED),
                 *await DISK.run(GROUPS.services, settings),
                 Links(await DISK.run(Identity, settings.sealing_key)),
                 Spool(kept.private / UPLOADS),

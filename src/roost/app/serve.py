@@ -33,6 +33,7 @@ from roost.settings import Settings
 from roost.threads import COMPUTING
 from roost.web.connections import Connections, Networks
 from roost.web.protocol import bounded
+from roost.web.revisions.revisions import Revisions
 from roost.web.site import build_monitoring
 from roost.web.tls import Handshakes
 
@@ -178,7 +179,10 @@ async def _start_work(roost: Roost, worker: RestartingWorker, tasks: asyncio.Tas
     await roost.enqueue_first_jobs()
     running = tasks.create_task(worker.run())
     box, outside = roost.services.get(Box), roost.services.get(Outside)
-    deliveries = Deliveries(roost.store, roost.clock, roost.queue, box, outside.receivers)
+    revisions = roost.services.get(Revisions)
+    deliveries = Deliveries(
+        roost.store, roost.clock, roost.queue, box, outside.receivers, revisions
+    )
     beside = (
         roost.images.build(),
         listen(roost),

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from starlette.types import ASGIApp, Message, Scope
 
 from roost.errors import ErrorItem
+from roost.web.headers import REVISION
 from roost.web.registry import Endpoint
 from roost.web.routing import Params, path_params
 
@@ -104,7 +105,11 @@ class Api:
         key: str | None = None,
     ) -> Answer:
         """`wanted` is an X-Filter, `key` an Idempotency-Key."""
-        headers = [(b"authorization", f"Bearer {self.token}".encode())]
+        headers = [
+            (b"authorization", f"Bearer {self.token}".encode()),
+            # A session may be older than the release that makes this page.
+            (b"roost-revision", REVISION.encode()),
+        ]
         headers += [pair for pair in self.around["headers"] if pair[0] == b"host"]
         if body:
             headers.append((b"content-type", content_type.encode("latin-1", "replace")))

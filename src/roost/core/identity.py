@@ -34,6 +34,8 @@ class Identity:
     """With which its owner narrows the token; None for one that cannot be narrowed."""
     narrowing: Narrowing | None = None
     """What was taken from the token by those who had it before."""
+    revision: str | None = None
+    """Of the API, that requests are in which name none; None for the newest."""
 
     @property
     def by_app(self) -> bool:

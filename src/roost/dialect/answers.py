@@ -19,10 +19,10 @@ from roost.dialect.table import Added, Copied, Dialect, Value
 from roost.dialect.texts import exchange_scopes, say
 from roost.web.openapi.schemas import row_of
 from roost.web.registry import Binary, Endpoint
+from roost.web.translation import Rewrite
 
 _PIECE, _MARGIN = 24_000, 1_000
 
-Rewrite = Callable[[bytes], bytes]
 Change = Callable[[re.Match[bytes]], bytes]
 Schema = Mapping[str, object]
 

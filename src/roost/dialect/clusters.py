@@ -10,10 +10,9 @@ from functools import partial
 import orjson
 
 from roost.core.catalog import Catalog
-from roost.dialect.answers import Rewrite
-from roost.dialect.requests import Json, parse
 from roost.web.openapi.schemas import row_of
 from roost.web.registry import Endpoint
+from roost.web.translation import Json, Rewrite, parse
 
 _BUCKETS = "/object-storage/buckets/"
 _NAMING = frozenset({"/object-storage/buckets", "/object-storage/keys"})

@@ -6,12 +6,12 @@ import orjson
 
 from roost.dialect import clusters
 from roost.dialect.answers import concerns, fields_of, shape_of
-from roost.dialect.requests import Json
 from roost.dialect.table import Added, Copied, Dialect
 from roost.dialect.texts import exchange_scopes, say
 from roost.web.openapi import build_document
 from roost.web.openapi.schemas import row_of
 from roost.web.registry import Registry
+from roost.web.translation import Json
 
 _WORDS = ("enum", "const", "examples", "example", "default")
 

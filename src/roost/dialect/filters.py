@@ -10,12 +10,13 @@ from functools import partial
 
 import orjson
 
-from roost.dialect.answers import Rewrite, Schema, concerns, fields_of, shape_of
-from roost.dialect.requests import Json, value_back
+from roost.dialect.answers import Schema, concerns, fields_of, shape_of
+from roost.dialect.requests import value_back
 from roost.dialect.table import Dialect
 from roost.web.bodies import MAX_DEPTH
 from roost.web.openapi.schemas import row_of
 from roost.web.registry import Endpoint
+from roost.web.translation import Json, Rewrite
 
 _ORDER = ("+order_by", "+order")
 

@@ -1,8 +1,10 @@
 """Long answers that were translated lately: who polls a list gets the same one again and again."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
+
+from roost.web.translation import Rewrite
 
 _LEAST, _MOST = 8_000, 4_000_000
 """Bytes of an answer that is worth it, and of all that are kept, in both languages."""
@@ -13,7 +15,6 @@ _BOUNDARY = b'},{"id":'
 _RECORDS, _RECORD, _LONGEST = 1000, 600, 4_000
 """How many pieces are kept, and how long, in bytes, they are at least and at most."""
 
-Rewrite = Callable[[bytes], bytes]
 _Key = tuple[Rewrite, int, bytes]
 
 

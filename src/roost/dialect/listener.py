@@ -11,16 +11,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from roost.core.catalog import Catalog
 from roost.dialect import clusters, paths
-from roost.dialect.answers import Rewrite, is_missing, say_error
+from roost.dialect.answers import is_missing, say_error
 from roost.dialect.clusters import Clusters
 from roost.dialect.known import KnownAnswers
 from roost.dialect.operations import Operations
-from roost.dialect.requests import Json, back_path, depends, parse, translate_body, value_back
+from roost.dialect.requests import back_path, depends, translate_body, value_back
 from roost.dialect.table import Dialect
 from roost.dialect.texts import exchange_scopes, say
 from roost.web.docs import DOCUMENT_PATHS
 from roost.web.registry import EVENT_STREAM, Registry, Stream
 from roost.web.reply import Header
+from roost.web.translation import Json, Rewrite, parse, rewrite_messages
 
 _VERSIONS = ("/v4beta", "/v4")
 _LOGIN = ("/login", "/logout", "/oauth/", "/.well-known/")
@@ -263,7 +264,7 @@ def _of_streams(registry: Registry, rewrites: Mapping[str, Rewrite]) -> Mapping[
     """With those of streams, whose bodies are messages."""
     streams = [each.name for each in registry if isinstance(each.returns, Stream)]
     of_messages = {
-        name: partial(_translate_messages, rewrites[name]) for name in streams if name in rewrites
+        name: partial(rewrite_messages, rewrites[name]) for name in streams if name in rewrites
     }
     return {**rewrites, **of_messages}
 
@@ -273,12 +274,6 @@ def _goes_on(start: Message) -> bool:
     names = [name for name, _ in start["headers"]]
     is_stream = (b"content-type", EVENT_STREAM.encode()) in start["headers"]
     return is_stream and b"content-length" not in names
-
-
-def _translate_messages(rewrite: Rewrite, piece: bytes) -> bytes:
-    """Whole messages, each with its record in one line."""
-    lines = piece.split(b"\n")
-    return b"\n".join(rewrite(line) if line.startswith(b"data: ") else line for line in lines)
 
 
 def _changed(receive: Receive, most: int, change: Callable[[bytes], Awaitable[bytes]]) -> Receive:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from roost.dialect.answers import Rewrite, compile_answers
+from roost.dialect.answers import compile_answers
 from roost.dialect.filters import compile_filters
 from roost.dialect.table import Dialect
 from roost.web.openapi.schemas import build_schemas
 from roost.web.registry import Registry
+from roost.web.translation import Rewrite
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from roost.dialect import paths
 from roost.dialect.table import Dialect, Dropped
 from roost.dialect.texts import exchange_scopes
 from roost.web.bodies import MAX_DEPTH
-
-Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+from roost.web.translation import Json, parse
 
 
 def translate_body(
@@ -31,15 +30,6 @@ def translate_body(
         if any(known.get(key, value) != value for key, value in rule.unless.items()):
             said.pop(rule.field, None)
     return body if said == data else orjson.dumps(said)
-
-
-def parse(body: bytes) -> dict[str, Json] | None:
-    """A JSON object; None for anything else."""
-    try:
-        data: Json = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return None
-    return data if isinstance(data, dict) else None
 
 
 def depends(dialect: Dialect, path: str, body: bytes) -> bool:

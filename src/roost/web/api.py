@@ -34,6 +34,7 @@ from roost.web.pages import parse_page
 from roost.web.queries import lock_path
 from roost.web.registry import Endpoint, Page, Stream, Upload
 from roost.web.reply import Header, Reply, Streamed
+from roost.web.revisions.spoken import HEADER
 from roost.web.streams import send_stream
 from roost.web.versions import Condition, may_chain, tagged
 from roost.web.waits import WAIT, parse_wait, until_changed
@@ -51,6 +52,8 @@ UNAVAILABLE = (
 )
 """The store does not answer, is stopping, took too long, went away in mid-sentence, or has ended
 a transaction for the sake of others, twice."""
+
+_REVISION = HEADER.lower().encode()
 
 _REFUSED = frozenset((401, 403, 429))
 """Calls that the token or the user were not allowed, and those that were not looked at."""
@@ -84,6 +87,8 @@ class Api:
             if exchange.entered is not None:
                 self._edge.turns.leave(exchange.entered)
         endpoint = exchange.endpoint
+        if endpoint is not None and exchange.spoken is not None:
+            reply = exchange.spoken.reply(endpoint, reply)
         static = self._headers[endpoint.name] if endpoint is not None else UNCACHED
         if isinstance(reply, Streamed):
             self._record(exchange, reply, time.perf_counter() - started)
@@ -114,6 +119,10 @@ class Api:
         exchange.endpoint = endpoint
         await self._admission.authorize(exchange, endpoint, match.params)
         edge = self._edge
+        revision = edge.revisions.wanted(exchange.header(_REVISION), exchange.identity)
+        if revision is not None:
+            exchange.spoken = await edge.revisions.spoken(revision)
+            exchange.headers = exchange.spoken.headers(endpoint, exchange.headers)
         call = Call(
             caller=exchange.identity,
             params=match.params,
@@ -122,6 +131,7 @@ class Api:
             clock=edge.clock,
             client=exchange.client,
             base=exchange.base,
+            revision=revision,
         )
         with on_behalf_of(None if call.caller is None else call.account_id):
             if endpoint.writes:
@@ -175,6 +185,7 @@ class Api:
         raw = await http.read(exchange, receive, endpoint.max_body or self._edge.max_body)
         if len(raw) > LARGE:
             self._admission.count_large(exchange)
+        sent = raw if exchange.spoken is None else exchange.spoken.body(endpoint, raw)
         async with self._turn(exchange), AsyncExitStack() as stack:
             await self._admission.admit_again(exchange, endpoint, call)
             if condition is not None:
@@ -182,7 +193,7 @@ class Api:
             try:
                 query = exchange.query()
                 trial = PARAMETER in query and is_wanted(endpoint, query)
-                body = await self._body(exchange, endpoint, call, raw, stack)
+                body = await self._body(exchange, endpoint, call, sent, stack)
             except ApiError:
                 # That the object does not exist comes before what is wrong with the body.
                 if endpoint.of is not None:
@@ -236,7 +247,7 @@ class Api:
                 self._edge.services.get(Box),
                 exchange.identity,
                 key,
-                (f"{endpoint.name} {exchange.path}", said),
+                (" ".join((endpoint.name, exchange.path, *_former(call))), said),
                 self._edge.clock.now(),
                 answer,
             )
@@ -290,6 +301,11 @@ class Api:
         if self._edge.access_log is not None:
             now = self._edge.clock.now().isoformat(timespec="milliseconds")
             self._edge.access_log.add(exchange.line(now, reply, seconds))
+
+
+def _former(call: Call) -> tuple[str, ...]:
+    """What makes a request in a former revision another one than its like in the newest."""
+    return () if call.revision is None else (call.revision,)
 
 
 def _failure(exchange: Exchange, error: Exception) -> ApiError:

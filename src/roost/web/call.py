@@ -26,6 +26,8 @@ class Call(Context):
     """How far the client has read a stream."""
     client: str = ""
     """The address of the caller."""
+    revision: str | None = None
+    """The former revision that the caller speaks; None for the newest."""
     base: str = ""
     """The scheme and host by which the caller has reached this server."""
 

@@ -4,13 +4,14 @@ The page is Scalar's, which comes with Roost; nothing of it is loaded from elsew
 proves. All is made and compressed when it is first asked for.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from roost.errors import invalid
 from roost.web.static_files import StaticFile, library
 
 DOCUMENT_PATHS = ("/v4/openapi.json", "/v4beta/openapi.json")
@@ -19,6 +20,8 @@ DOCS_POLICY = (
     "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
+REVISION = "revision"
+_JSON = "application/json"
 _HEADERS = {"Content-Security-Policy": DOCS_POLICY, "X-Content-Type-Options": "nosniff"}
 _PUBLIC = {"Access-Control-Allow-Origin": "*"}
 _PREFLIGHT = {
@@ -31,14 +34,22 @@ _STATIC = files("roost.web") / "static"
 _VIEWER = library("scalar.js")
 
 
-def documentation(make: Callable[[], bytes]) -> list[Route]:
+Documents = Mapping[str, Callable[[], bytes]]
+"""What makes the OpenAPI document of each revision, the newest last."""
+
+
+def documentation(documents: Documents) -> list[Route]:
     """The document below `/v4`, the page at `/docs` and what it is made of below that."""
-    document = StaticFile(make, "application/json", _PUBLIC)
+    made = {date: StaticFile(make, _JSON, _PUBLIC) for date, make in documents.items()}
+    newest = list(made)[-1]
 
     async def answer(request: Request) -> Response:
         if request.method == "OPTIONS":
-            return Response(b"{}", media_type="application/json", headers=_PREFLIGHT)
-        return await document.get(request)
+            return Response(b"{}", media_type=_JSON, headers=_PREFLIGHT)
+        wanted = made.get(request.query_params.get(REVISION, newest))
+        if wanted is None:
+            raise invalid(f"Must be one of {', '.join(made)}", REVISION)
+        return await wanted.get(request)
 
     return [
         *(Route(path, answer, methods=["GET", "OPTIONS"]) for path in DOCUMENT_PATHS),

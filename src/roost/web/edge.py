@@ -10,6 +10,7 @@ from roost.web.auth import Authenticator, UsageRecorder
 from roost.web.metrics import EdgeMetrics
 from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
+from roost.web.revisions.revisions import Revisions
 from roost.web.revocation import Revocations
 from roost.web.turns import Turns
 
@@ -19,6 +20,7 @@ class Edge:
     """All applications of one process share it: whoever has used up a limit has done so at all."""
 
     registry: Registry
+    revisions: Revisions
     store: Store
     beside: Store
     """For short looks while a transaction of `store` is open."""

@@ -20,6 +20,7 @@ from roost.web.reply import Header, Reply
 
 if TYPE_CHECKING:
     from roost.web.registry import Endpoint
+    from roost.web.revisions.spoken import Spoken
 
 _HOST = re.compile(r"(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _PREFIXES = ("/v4beta", "/v4")
@@ -40,6 +41,8 @@ class Exchange:
     window: Window | None = None
     entered: int | None = None
     """The user that it counts for as one of the requests at once."""
+    spoken: "Spoken | None" = None
+    """The former revision that the caller speaks; None for the newest."""
     trace_id: str | None = None
     """None where nobody keeps traces."""
 
@@ -162,6 +165,8 @@ async def _read(receive: Receive, limit: int) -> bytes:
 def headers_of(exchange: Exchange, reply: Reply, static: tuple[Header, ...]) -> list[Header]:
     """All headers of an answer but its length."""
     of_caller = caller_headers(exchange.identity, exchange.window)
+    if exchange.spoken is not None:
+        static = exchange.spoken.static(static)
     if reply.headers:
         own = dict(reply.headers)
         of_caller = (header for header in of_caller if header[0] not in own)

@@ -8,6 +8,8 @@ from roost.web.registry import Endpoint
 from roost.web.reply import Header
 
 SPEC_VERSION = "4.176.0"
+REVISION = "2026-11-27"
+"""The newest revision of what requests and answers look like (web/revisions)."""
 
 _SECURITY: tuple[Header, ...] = (
     (b"content-security-policy", b"default-src 'none'"),
@@ -19,20 +21,21 @@ _CORS: tuple[Header, ...] = (
     (
         b"access-control-allow-headers",
         b"Authorization, Origin, X-Requested-With, Content-Type, Accept, X-Filter, "
-        b"Idempotency-Key, Last-Event-ID, If-Match, If-None-Match",
+        b"Idempotency-Key, Last-Event-ID, If-Match, If-None-Match, Roost-Revision",
     ),
     (b"access-control-allow-methods", b"HEAD, GET, OPTIONS, POST, PUT, DELETE"),
     (b"access-control-allow-origin", b"*"),
     (
         b"access-control-expose-headers",
-        b"ETag, X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Status",
+        b"ETag, Roost-Revision, X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Status",
     ),
 )
 _PRIVATE = b"private, max-age=0, s-maxage=0, no-cache, no-store"
 
 COMMON: tuple[Header, ...] = (
     (b"content-type", b"application/json"),
-    (b"vary", b"Authorization, X-Filter"),
+    (b"roost-revision", REVISION.encode()),
+    (b"vary", b"Authorization, X-Filter, Roost-Revision"),
     (b"x-spec-version", SPEC_VERSION.encode()),
     *_CORS,
     *_SECURITY,

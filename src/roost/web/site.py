@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from roost.errors import ApiError, ErrorBody, Problem, forbidden, not_found
 from roost.web.connections import Networks, origin
-from roost.web.docs import DOCUMENT_PATHS, documentation
+from roost.web.docs import DOCUMENT_PATHS, Documents, documentation
 from roost.web.rates import RateLimiter
 from roost.web.registry import Rate
 
@@ -42,18 +42,18 @@ HealthCheck = Callable[[], Awaitable[HealthRow]]
 
 
 def build_site(
-    document: Callable[[], bytes],
+    documents: Documents,
     metrics: CollectorRegistry,
     health: HealthCheck,
     monitors: Networks,
     more: Sequence[BaseRoute],
 ) -> Starlette:
     """The Starlette application of everything that is not below `/v4`, beside the OpenAPI
-    document, which `document` makes when it is first asked for."""
+    document, which `documents` make when they are first asked for."""
     return Starlette(
         routes=[
             *_monitoring(metrics, health, monitors),
-            *documentation(document),
+            *documentation(documents),
             *more,
         ],
         exception_handlers=REFUSALS,

@@ -18,6 +18,7 @@ _NEW: JsonDict = {
 }
 
 Label = Annotated[str, Length(1, 100)]
+Revision = Annotated[str, Length(1, 32)]
 
 
 class CreateToken(Body):
@@ -33,12 +34,16 @@ class CreateToken(Body):
     use may. It cannot be more than that."""
     expiry: Time | None = None
     """When it ends (UTC); omitted for never."""
+    revision: Revision | None = None
+    """The revision of the API that requests are in which name none; omitted for the newest."""
 
 
 class UpdateToken(Body):
-    """PUT /profile/tokens/{tokenId}: only the label can be changed."""
+    """PUT /profile/tokens/{tokenId}; what is omitted stays as it is."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"label": _LABEL}]})
 
     label: Label | None = None
     """The new name."""
+    revision: Revision | None = None
+    """The revision of the API that requests are in from now on which name none."""

@@ -16,6 +16,7 @@ from roost.resources.tokens.rules import MAX_TOKENS, problems_of
 from roost.resources.tokens.service import make_token
 from roost.web.call import Call
 from roost.web.registry import Page, endpoint
+from roost.web.revisions.revisions import Revisions
 
 _READ = ("account:read_only",)
 _WRITE = ("account:read_write",)
@@ -54,12 +55,16 @@ async def create_token(call: Call, body: CreateToken) -> bytes:
     used, user_id = call.identity, call.identity.user_id
     scopes = Scopes.parse(body.scopes) if body.scopes else used.scopes
     expiry = datetime.fromisoformat(body.expiry) if body.expiry else used.expiry
+    if body.revision is not None:
+        call.get(Revisions).check(body.revision, "revision")
     problems = list(problems_of(scopes, expiry, used, call.clock.now()))
     if problems:
         raise invalid_fields(problems)
     if await queries.count_with_lock(call.db, user_id, call.clock.now()) >= MAX_TOKENS:
         raise invalid(f"You can have at most {MAX_TOKENS} personal access tokens.")
     made = await make_token(call.db, call.clock, user_id, body.label, scopes, expiry)
+    if body.revision is not None:
+        await queries.set_revision(call.db, made.id, body.revision)
     await log.notify(call, "token_create", TOKEN.entity(made.id, body.label))
     row: PersonalTokenRow = orjson.loads(await _view(call, made.id))
     return orjson.dumps({**row, "token": made.text})
@@ -84,14 +89,18 @@ async def view_token(call: Call) -> bytes:
     events=("token_update",),
 )
 async def update_token(call: Call, body: UpdateToken) -> bytes:
-    """Rename one of your user's personal access tokens.
+    """Update one of your user's personal access tokens.
 
-    Scopes and expiry never change; make another token for that.
+    Its name and its revision. Scopes and expiry never change; make another token for that.
     """
     token_id = call.number("tokenId")
     former = await _lock(call)
     label = body.label or former
     await queries.rename(call.db, token_id, label)
+    if body.revision is not None:
+        call.get(Revisions).check(body.revision, "revision")
+        await queries.set_revision(call.db, token_id, body.revision)
+        await call.revoke()
     await log.notify(call, "token_update", TOKEN.entity(token_id, label))
     return await _view(call, token_id)
 

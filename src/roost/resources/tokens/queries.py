@@ -41,7 +41,10 @@ class TokenRow:
 _IDENTITY = """
         select a.id as account_id, a.euuid::text as euuid, u.id as user_id, u.username,
             u.restricted, u.user_type, u.rights, u.account_access, t.id as token_id,
-            t.kind as token_kind, t.scopes, t.expiry, t.narrowing_key
+            t.kind as token_kind, t.scopes, t.expiry, t.narrowing_key,
+            case when t.app_id is null then t.revision else (
+                select c.revision from authorized_app p join oauth_client c on c.id = p.client_id
+                where p.id = t.app_id) end as revision
         from token t join api_user u on u.id = t.user_id join account a on a.id = u.account_id
         where t.revoked is null and a.canceled is null
             and (t.app_id is null or exists (
@@ -87,6 +90,7 @@ def _identity(row: Record | None) -> Identity | None:
         scopes=Scopes.parse(row["scopes"]),
         expiry=row["expiry"],
         narrowing_key=row["narrowing_key"],
+        revision=row["revision"],
     )
 
 
@@ -198,6 +202,10 @@ async def lock(db: Queries, user_id: int, token_id: int, now: datetime) -> str |
 
 @query("update token set label = $2 where id = $1")
 async def rename(db: Queries, token_id: int, label: str) -> None: ...
+
+
+@query("update token set revision = $2 where id = $1")
+async def set_revision(db: Queries, token_id: int, revision: str) -> None: ...
 
 
 KEPT = timedelta(days=30)

@@ -18,3 +18,5 @@ class PersonalTokenRow(TypedDict):
     """The whole token in the answer that creates it, its first 16 characters afterwards."""
     expiry: Timestamp | None
     """When it ends (UTC); null for never."""
+    revision: str
+    """The revision of the API that requests are in which name none."""

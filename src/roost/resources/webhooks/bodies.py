@@ -18,6 +18,7 @@ def _check_url(url: str) -> str:
 Label = Annotated[str, Length(1, 64)]
 _URI = Field(json_schema_extra={"format": "uri"})
 Url = Annotated[str, Length(1, 2048), AfterValidator(_check_url), _URI]
+Revision = Annotated[str, Length(1, 32)]
 Names = Annotated[list[Annotated[str, Length(1, 64)]], Length(0, 100)]
 
 _EXAMPLE: dict[str, JsonValue] = {
@@ -40,6 +41,8 @@ class CreateWebhook(Body):
     """The actions of the events that it is told of, such as `compute_create`; all when empty."""
     entity_types: Names = []
     """The types of things that the events are about, such as `volume`; all when empty."""
+    revision: Revision | None = None
+    """The revision of the API that its events are in; omitted for that of this request."""
 
 
 class UpdateWebhook(Body):
@@ -55,6 +58,8 @@ class UpdateWebhook(Body):
     """The actions of the events that it is told of, in place of all that it names."""
     entity_types: Names | None = None
     """The types of things, in place of all that it names."""
+    revision: Revision | None = None
+    """The revision of the API that its events are in from now on."""
     enabled: bool | None = None
     """False stops messages; with true they go on where they stopped, and at once."""
 

@@ -25,6 +25,7 @@ class Due:
     position: int
     attempts: int
     failing_since: datetime | None
+    revision: str
 
 
 @query("select exists (select from webhook where status <> 'disabled')")
@@ -44,7 +45,8 @@ async def any_enabled(db: Queries) -> bool: ...
     ) as due
     where w.id = due.id
     returning w.id, w.account_id, w.label, w.url, w.actions, w.entity_types, w.secret,
-        w.former_secret, w.former_until, w.position, w.attempts, w.failing_since
+        w.former_secret, w.former_until, w.position, w.attempts, w.failing_since,
+        w.revision
     """)
 async def claim(
     db: Queries,

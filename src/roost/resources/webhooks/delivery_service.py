@@ -9,9 +9,10 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
@@ -23,6 +24,7 @@ from roost.core.events import change_queries, log
 from roost.core.events.feed import order
 from roost.core.events.log import Starter
 from roost.jobs.queue import JobQueue
+from roost.resources.events.records import EventRow
 from roost.resources.events.stream_service import told
 from roost.resources.webhooks import delivery_queries as queries
 from roost.resources.webhooks import rules
@@ -32,6 +34,7 @@ from roost.resources.webhooks.entity import WEBHOOK
 from roost.secrets import Box
 from roost.shares import on_behalf_of
 from roost.store import FAULTS, Store
+from roost.web.revisions.revisions import Revisions
 
 _LOOK_SECONDS = 1.0
 _AT_ONCE, _OF_ACCOUNT, _OF_HOST = 500, 5, 20
@@ -59,13 +62,20 @@ class Deliveries:
     """All that this process hands over."""
 
     def __init__(
-        self, store: Store, clock: Clock, queue: JobQueue, box: Box, receivers: Receivers
+        self,
+        store: Store,
+        clock: Clock,
+        queue: JobQueue,
+        box: Box,
+        receivers: Receivers,
+        revisions: Revisions,
     ) -> None:
         self._store = store
         self._clock = clock
         self._queue = queue
         self._box = box
         self._receivers = receivers
+        self._revisions = revisions
         self._running = 0
         self._accounts: Counter[int] = Counter()
         self._hosts: Counter[str] = Counter()
@@ -133,6 +143,7 @@ class Deliveries:
         )
         last = {each.event_id: each.position for each in page}
         shown = await told(self._store, self._clock, list(last))
+        said = await self._speaker(due.revision)
         events = [
             (position, shown[event_id])
             for event_id, position in sorted(last.items(), key=lambda item: item[1])
@@ -144,13 +155,20 @@ class Deliveries:
             {
                 "webhook_id": due.id,
                 "events": [
-                    {"position": position, "event": orjson.Fragment(event.record)}
+                    {"position": position, "event": orjson.Fragment(said(event.record.encode()))}
                     for position, event in events
                 ],
             }
         )
         position = page[-1].position if len(page) == _BATCH else until
         return _Message(body, position, [event.id for _, event in events])
+
+    async def _speaker(self, revision: str) -> Callable[[bytes], bytes]:
+        """What puts an event in the webhook's revision."""
+        if revision == self._revisions.newest or revision not in self._revisions.known:
+            return lambda record: record
+        spoken = await self._revisions.spoken(revision)
+        return partial(spoken.record, EventRow.__name__)
 
     def _headers(self, due: Due, message: _Message) -> dict[str, str]:
         keys = [due.secret]

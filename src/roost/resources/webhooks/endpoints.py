@@ -13,6 +13,7 @@ from roost.resources.webhooks.records import WebhookDeliveryRow, WebhookRow
 from roost.web.call import Call
 from roost.web.grants import Unrestricted
 from roost.web.registry import Page, endpoint
+from roost.web.revisions.revisions import Revisions
 
 _READ = ("account:read_only", "events:read_only")
 _WRITE = ("account:read_write", "events:read_only")
@@ -50,7 +51,13 @@ async def create_webhook(call: Call, body: CreateWebhook) -> bytes:
     the only one that shows its secret.
     """
     service.check_url(call, body.url)
-    made = await service.create(call, body.label, body.url, body.actions, body.entity_types)
+    revisions = call.get(Revisions)
+    if body.revision is not None:
+        revisions.check(body.revision, "revision")
+    revision = body.revision or call.revision or revisions.newest
+    made = await service.create(
+        call, body.label, body.url, body.actions, body.entity_types, revision
+    )
     await check_limits(call, queries.LIMIT)
     return await _with_secret(call, *made)
 
@@ -83,8 +90,17 @@ async def update_webhook(call: Call, body: UpdateWebhook) -> bytes:
     found, now = await service.lock(call, call.number("webhookId")), call.clock.seconds()
     if body.url is not None:
         service.check_url(call, body.url)
+    if body.revision is not None:
+        call.get(Revisions).check(body.revision, "revision")
     await queries.update(
-        call.db, found.id, body.label, body.url, body.actions, body.entity_types, now
+        call.db,
+        found.id,
+        body.label,
+        body.url,
+        body.actions,
+        body.entity_types,
+        body.revision,
+        now,
     )
     if body.enabled is not None and body.enabled:
         await queries.enable(call.db, found.id, now)

@@ -43,8 +43,8 @@ class WebhookFacts:
 
 @query("""
     insert into webhook (account_id, label, url, actions, entity_types, secret, position, next_try,
-        created, updated)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $8) returning id
+        created, updated, revision)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $8, $9) returning id
     """)
 async def insert(
     db: Queries,
@@ -56,6 +56,7 @@ async def insert(
     secret: bytes,
     position: int,
     now: datetime,
+    revision: str,
 ) -> int:
     """Told of what has a position after `position`."""
 
@@ -71,7 +72,8 @@ async def lock(db: Queries, account_id: int, webhook_id: int) -> WebhookFacts | 
 @query("""
     update webhook set label = coalesce($2::text, label), url = coalesce($3::text, url),
         actions = coalesce($4::text[], actions),
-        entity_types = coalesce($5::text[], entity_types), updated = $6
+        entity_types = coalesce($5::text[], entity_types),
+        revision = coalesce($6::text, revision), updated = $7
     where id = $1
     """)
 async def update(
@@ -81,6 +83,7 @@ async def update(
     url: str | None,
     actions: list[str] | None,
     entity_types: list[str] | None,
+    revision: str | None,
     now: datetime,
 ) -> None:
     """What is None stays."""

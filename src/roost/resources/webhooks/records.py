@@ -29,6 +29,8 @@ class WebhookRow(TypedDict):
     """Why the last attempt failed, or it was disabled; null when all is well."""
     failing_since: Timestamp | None
     """When the first attempt at the next message failed (UTC); null when all is well."""
+    revision: str
+    """The revision of the API that its events are in."""
     secret: str
     """What messages are signed with: only in the answers of a create and of a rotation."""
     created: Created

@@ -26,7 +26,12 @@ def check_url(context: Context, url: str) -> None:
 
 
 async def create(
-    context: Context, label: str, url: str, actions: list[str], entity_types: list[str]
+    context: Context,
+    label: str,
+    url: str,
+    actions: list[str],
+    entity_types: list[str],
+    revision: str,
 ) -> tuple[int, str]:
     """Its id and its secret; it is told of what comes from now on."""
     secret = rules.new_secret()
@@ -40,6 +45,7 @@ async def create(
         context.get(Box).seal(secret.encode()),
         await change_queries.last_position(context.db),
         context.clock.seconds(),
+        revision,
     )
     await log.notify(context, "webhook_create", WEBHOOK.entity(webhook_id, label))
     return webhook_id, secret

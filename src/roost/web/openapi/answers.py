@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from roost.core.billing.price_changes import DryRunRow
 from roost.errors import ErrorBody
 from roost.web.dry_run import MEDIA_TYPE as DRY_RUN
-from roost.web.headers import SPEC_VERSION
+from roost.web.headers import REVISION, SPEC_VERSION
 from roost.web.openapi.schemas import reference, row_of
 from roost.web.registry import (
     EVENT_STREAM,
@@ -59,6 +59,10 @@ HEADERS: Mapping[str, Json] = {
     "Retry-After": {
         "description": "Seconds until the rate limit's window ends; on every answer.",
         "schema": {"type": "integer", "minimum": 1},
+    },
+    "Roost-Revision": {
+        "description": "The revision of requests and answers that this answer speaks.",
+        "schema": {"type": "string", "examples": [REVISION]},
     },
     "X-Accepted-OAuth-Scopes": {
         "description": "The scopes that this operation needs, with commas; `*` for any token.",

@@ -1,0 +1,27 @@
+"""What is translated between the API's own words and those that a caller speaks: of a former
+revision, or of a dialect."""
+
+from collections.abc import Callable
+
+import orjson
+
+Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+Rewrite = Callable[[bytes], bytes]
+
+
+def parse(body: bytes) -> dict[str, Json] | None:
+    """A JSON object; None for anything else, so that the API can say what is wrong with it."""
+    try:
+        data: Json = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def rewrite_messages(rewrite: Rewrite, piece: bytes) -> bytes:
+    """Whole messages of a stream, each with its record in one line."""
+    lines = piece.split(b"\n")
+    start = b"data: "
+    return b"\n".join(
+        start + rewrite(line[len(start) :]) if line.startswith(start) else line for line in lines
+    )
