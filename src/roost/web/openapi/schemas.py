@@ -83,6 +83,14 @@ class _Generator(GenerateJsonSchema):
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         return or_null(self.generate_inner(schema["schema"]))
 
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """Not of a nested record: its own fields have theirs, and openapi-python-client leaves an
+        operation out whose body has such a default."""
+        described = super().default_schema(schema)
+        if isinstance(described.get("default"), Mapping):
+            del described["default"]
+        return described
+
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
         described = super().typed_dict_schema(schema)
         cls = schema.get("cls")
