@@ -1,4 +1,4 @@
-"""How soon `roost serve` is ready, and how much memory it then needs."""
+"""How soon `roost serve` is ready, how much memory it needs, and how soon `roostctl` answers."""
 
 import tempfile
 import time
@@ -12,6 +12,7 @@ from bench.results import Result
 
 _ROUNDS = 5
 _IDLE_SECONDS = 2
+_COMMANDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,19 @@ async def measure() -> AsyncIterator[Result]:
     yield _result("cold start", cold, 1.5)
     yield _result("warm start", warm, 1.2)
     yield Result("memory when idle", memory, "MB", 110, note="the largest of all starts")
+    lines = [_first_line() for _ in range(_COMMANDS)]
+    note = f"fastest: {min(lines):.0f} ms; `roostctl instances create --help`"
+    yield Result("first line of a command", median(lines), "ms", 150, note=note)
+
+
+def _first_line() -> float:
+    """Milliseconds."""
+    began = time.monotonic()
+    command = [machine.program("roostctl"), "instances", "create", "--help"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(b"Usage: roostctl")
+        return (time.monotonic() - began) * 1000
 
 
 def _result(name: str, starts: Sequence[_Start], target: float) -> Result:

@@ -1,6 +1,7 @@
 """The tenants' command line as a process of its own, against a server."""
 
 import asyncio
+import gzip
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from tests.api.conftest import Account
 from tests.support.browser import Browser
 from tests.support.client import Client
 from tests.support.server import RunningRoost
+from tests.support.uploads import disk_bytes
 
 PROGRAM = Path(sys.executable).with_name("roostctl")
 SECONDS = 120
@@ -162,6 +164,42 @@ async def test_files_go_up_and_down(terminal: Terminal, client: Client) -> None:
     done = await terminal.run("invoices", "view-pdf", "1", "--output", "invoice.pdf")
     assert done.code == 4
     assert sorted(each.name for each in terminal.folder.iterdir()) == ["notes.txt"]
+
+
+async def test_an_image_is_sent(terminal: Terminal, client: Client) -> None:
+    (terminal.folder / "disk.img.gz").write_bytes(gzip.compress(disk_bytes("mark")))
+    new = ("images", "upload", "--label", "built", "--region", "us-lake")
+    done = await terminal.run(*new, "--file", "disk.img.gz", "--wait")
+    assert done.code == 0, done.err
+    (image,) = (await client.get("/images?page_size=500", filter={"label": "built"}))["data"]
+    assert (image["status"], image["size"]) == ("available", 1)
+    (terminal.folder / "disk.img.gz").write_bytes(b"no gzip")
+    done = await terminal.run(*new, "--file", "disk.img.gz", "--wait")
+    assert (done.code, "gzip" in done.err) == (1, True), done
+
+
+@pytest.mark.parametrize(("typed", "code", "left"), [("other", 2, 1), ("data", 0, 0)])
+async def test_a_person_types_the_label(
+    terminal: Terminal, client: Client, typed: str, code: int, left: int
+) -> None:
+    volume = await client.post("/volumes", {"label": "data", "region": "us-lake"})
+    person, program = os.openpty()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(PROGRAM, "volumes", "delete", str(volume["id"]), "--wait"),
+            env=terminal.environment,
+            stdin=program,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        os.write(person, f"{typed}\n".encode())
+        async with asyncio.timeout(SECONDS):
+            _, err = await process.communicate()
+    finally:
+        os.close(person)
+        os.close(program)
+    assert b"Type data to go on" in err
+    assert process.returncode == code, err
+    assert (await client.get("/volumes"))["results"] == left
 
 
 async def test_events_as_they_come(terminal: Terminal, client: Client) -> None:

@@ -4,8 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
+
+_FILE = Path(__file__).with_name("commands.json")
+"""Where this module is: `importlib.resources` would take a tenth of a start."""
 
 Kind = Literal["string", "integer", "number", "boolean", "json"]
 Answer = Literal["nothing", "page", "array", "record", "file", "stream"]
@@ -125,8 +128,7 @@ def _made(name: str, read: _Command) -> Command:
 
 @cache
 def _read() -> Mapping[str, _Command]:
-    text = files(__package__).joinpath("commands.json").read_bytes()
-    found: Mapping[str, _Command] = json.loads(text)
+    found: Mapping[str, _Command] = json.loads(_FILE.read_bytes())
     return found
 
 

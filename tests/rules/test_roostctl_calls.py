@@ -1,0 +1,161 @@
+"""The tenants' command line against servers that are busy, broken or strange."""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from click.testing import CliRunner, Result
+
+from roost.ctl.main import main
+
+Answer = tuple[int, Mapping[str, str], object]
+EVENTS = "/v4/account/events"
+CREATE = ("volumes", "create", "--label", "data", "--region", "us-lake")
+
+
+@dataclass
+class Script:
+    """What a server answers to each method and path, one after another; the last one stays."""
+
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    asked: list[tuple[str, Mapping[str, str], bytes]] = field(default_factory=list)
+    url: str = ""
+
+    def answer(self, what: str) -> Answer:
+        left = self.answers[what]
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    def asked_for(self, what: str) -> list[Mapping[str, str]]:
+        return [headers for name, headers, _ in self.asked if name == what]
+
+    def run(self, *words: str, token: str = "t0k3n") -> Result:
+        return CliRunner().invoke(main, words, env={"ROOST_URL": self.url, "ROOST_TOKEN": token})
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
+    """Pauses between attempts take no time."""
+    script = Script()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            what = f"{self.command} {self.path.partition('?')[0]}"
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            script.asked.append((what, dict(self.headers), body))
+            status, headers, value = script.answer(what)
+            content = value if isinstance(value, bytes) else json.dumps(value).encode()
+            self.send_response(status)
+            for name, text in headers.items():
+                self.send_header(name, text)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_POST = do_DELETE = do_GET  # noqa: N815
+
+        def log_message(self, *args: object) -> None:
+            """Nothing."""
+
+    monkeypatch.setattr("roost.ctl.client.time.sleep", lambda _seconds: None)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        script.url = f"http://127.0.0.1:{server.server_address[1]}"
+        yield script
+        server.shutdown()
+        thread.join()
+
+
+def refusal(status: int, reason: str, **headers: str) -> Answer:
+    return status, headers, {"errors": [{"reason": reason, "field": "label"}]}
+
+
+def page(*rows: Mapping[str, object]) -> Answer:
+    return 200, {"ETag": '"1"'}, {"data": rows, "page": 1, "pages": 1, "results": len(rows)}
+
+
+def test_a_post_is_sent_again_as_the_same(script: Script) -> None:
+    busy, limited = refusal(503, "busy"), refusal(429, "slower", **{"Retry-After": "1"})
+    script.answers["POST /v4/volumes"] = [busy, limited, (200, {}, {"id": 7})]
+    done = script.run(*CREATE)
+    assert (done.exit_code, done.output) == (0, "id  7\n")
+    asked = script.asked_for("POST /v4/volumes")
+    assert len(asked) == 3
+    assert len({headers["Idempotency-Key"] for headers in asked}) == 1
+    script.run(*CREATE)
+    assert (
+        script.asked_for("POST /v4/volumes")[-1]["Idempotency-Key"] != asked[0]["Idempotency-Key"]
+    )
+
+
+def test_a_delete_is_sent_once(script: Script) -> None:
+    script.answers["DELETE /v4/volumes/7"] = [refusal(503, "busy")]
+    done = script.run("volumes", "delete", "7", "--yes")
+    assert done.exit_code == 5
+    assert len(script.asked) == 1
+
+
+def test_who_stays_busy_is_left(script: Script) -> None:
+    script.answers["GET /v4/volumes"] = [refusal(503, "busy", **{"X-Request-Id": "abc"})]
+    done = script.run("volumes", "list")
+    assert done.exit_code == 5
+    assert done.output == "Error: label: busy\nRequest: abc\n"
+    assert len(script.asked) == 4
+
+
+def test_nothing_is_followed_elsewhere(script: Script) -> None:
+    script.answers["GET /v4/volumes"] = [(302, {"Location": "http://127.0.0.1:1/"}, {})]
+    done = script.run("volumes", "list")
+    assert (done.exit_code, done.output) == (1, "Error: the server answers 302\n")
+
+
+@pytest.mark.parametrize("body", [b"<html>", [1, 2], b""])
+def test_what_answers_something_else(script: Script, body: object) -> None:
+    script.answers["GET /v4/volumes"] = [(200, {}, body)]
+    done = script.run("volumes", "list", "--all")
+    assert "Traceback" not in done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+
+
+def test_texts_cannot_command_the_terminal(script: Script) -> None:
+    script.answers["GET /v4/volumes/7"] = [refusal(400, "\x1b[2J")]
+    assert script.run("volumes", "view", "7").output == "Error: label: \\x1b[2J\n"
+
+
+def event(number: int, status: str, **more: object) -> Mapping[str, object]:
+    entity = {"type": "volume", "id": 7}
+    both = {"id": number, "action": "volume_create", "status": status, "entity": entity}
+    return {**both, "percent_complete": 20, "message": "", **more}
+
+
+def waited(script: Script, *events: Sequence[Mapping[str, object]]) -> Result:
+    """What a write with --wait ends with, where the newest event before was the fourth."""
+    looks = [page(*each) for each in events]
+    script.answers[f"GET {EVENTS}"] = [page(event(4, "failed")), *looks]
+    script.answers["POST /v4/volumes"] = [(200, {}, {"id": 7, "status": "creating"})]
+    script.answers["GET /v4/volumes/7"] = [(200, {}, {"id": 7, "status": "active"})]
+    return script.run(*CREATE, "--wait")
+
+
+def test_waits_until_its_events_have_ended(script: Script) -> None:
+    other = event(6, "failed", entity={"type": "volume", "id": 8})
+    steps = [[event(5, "scheduled"), other], [event(5, "started")], [event(5, "finished")]]
+    done = waited(script, *steps)
+    assert (done.exit_code, done.output) == (0, "id      7\nstatus  active\n")
+    looks = script.asked_for(f"GET {EVENTS}")
+    assert len(looks) == 4
+    assert all('"+gt": 4' in headers["X-Filter"] for headers in looks[1:])
+    assert [headers.get("If-None-Match") for headers in looks[1:]] == [None, '"1"', '"1"']
+
+
+def test_what_fails_later_has_a_code(script: Script) -> None:
+    done = waited(script, [event(5, "failed", message="No room")])
+    assert (done.exit_code, done.output) == (6, "Error: volume_create failed: No room\n")
+
+
+def test_what_fails_where_nothing_is_said(script: Script) -> None:
+    done = waited(script, [])
+    assert done.exit_code == 0
