@@ -1,5 +1,6 @@
 """How soon `roost serve` is ready, how much memory it needs, and how soon `roostctl` answers."""
 
+import subprocess
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
