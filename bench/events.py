@@ -27,7 +27,7 @@ _MOST = 16_000
 """Connections that the server takes: a quarter is for what is no stream."""
 
 
-class _Stream(asyncio.Protocol):
+class Stream(asyncio.Protocol):
     """One that has begun once `began` is done; keeps how long each event took."""
 
     def __init__(self, sent: bytes, took: list[float]) -> None:
@@ -70,14 +70,12 @@ async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
     took: list[float] = []
     with roost_server(state, store.dsn, environment=limits) as (pid, port):
         before = machine.memory_megabytes(pid)
-        idle = await _open(port, [each for each in accounts for _ in range(_OF_ACCOUNT)], took)
+        idle = await open_streams(port, _asked([*accounts] * _OF_ACCOUNT), took)
         memory = (machine.memory_megabytes(pid) - before) / len(idle) * 1024
         yield Result("an idle stream: memory", memory, "KiB")
-        cpu, began = machine.cpu_seconds(pid), perf_counter()
-        await asyncio.sleep(_IDLE_SECONDS)
-        share = (machine.cpu_seconds(pid) - cpu) / (perf_counter() - began) * 100
+        share = await share_of_core(pid)
         yield Result(f"{len(idle)} idle streams: of a core", share, "%", 5.0)
-        readers = await _open(port, told, took)
+        readers = await open_streams(port, _asked(told), took)
         await _tell(store, told)
         took.sort()
         note = f"{len(took)}, {_RATE} a second, beside these; median {_at(took, 0.5):.1f} ms"
@@ -86,17 +84,29 @@ async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
             stream.transport.abort()
 
 
+async def share_of_core(pid: int) -> float:
+    """Per cent of a core that a server takes while nothing happens."""
+    cpu, began = machine.cpu_seconds(pid), perf_counter()
+    await asyncio.sleep(_IDLE_SECONDS)
+    return (machine.cpu_seconds(pid) - cpu) / (perf_counter() - began) * 100
+
+
+def _asked(accounts: Sequence[Account]) -> list[bytes]:
+    return [request("GET", "/v4/events/stream", each.token) for each in accounts]
+
+
 def _at(took: Sequence[float], share: float) -> float:
     return took[int(len(took) * share)] * 1000
 
 
-async def _open(port: int, accounts: Sequence[Account], took: list[float]) -> list[_Stream]:
+async def open_streams(port: int, sent: Sequence[bytes], took: list[float]) -> list[Stream]:
+    """One for each request, all of them begun."""
     loop = asyncio.get_running_loop()
-    streams: list[_Stream] = []
-    for start in range(0, len(accounts), _AT_ONCE):
-        some: list[_Stream] = []
-        for account in accounts[start : start + _AT_ONCE]:
-            stream = _Stream(request("GET", "/v4/events/stream", account.token), took)
+    streams: list[Stream] = []
+    for start in range(0, len(sent), _AT_ONCE):
+        some: list[Stream] = []
+        for each in sent[start : start + _AT_ONCE]:
+            stream = Stream(each, took)
             await loop.create_connection(lambda stream=stream: stream, "127.0.0.1", port)  # type: ignore[misc]
             some.append(stream)
         await asyncio.gather(*(stream.began for stream in some))

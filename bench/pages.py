@@ -13,6 +13,7 @@ import aiohttp
 from bench import load
 from bench.database import Account, make_account
 from bench.edge import roost_server
+from bench.events import open_streams, share_of_core
 from bench.load import request
 from bench.results import Result
 from roost.resources.users.queries import set_password
@@ -20,6 +21,7 @@ from roost.secrets import hash_password
 from roost.store import Store
 
 _INSTANCES = 100_000
+_OPEN = 200
 _ROUNDS = 8
 _SECONDS = 0.3
 _PASSWORD = "correct horse battery staple"
@@ -43,13 +45,18 @@ async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
     parts = ("", "/disks", "/volumes", "/firewalls", "/transfer")
     events = "/v4/account/events?page_size=25"
     listed, shown = "/console/compute/instances", one.replace("/v4", "/console")
-    with roost_server(state, store.dsn) as (_, port):
+    with roost_server(state, store.dsn) as (pid, port):
         cookie, first = await _enter(port, "small")
         reads = {shown: (*(one + part for part in parts), events, _PROFILE), "/": _START}
         took = await _take_turns(port, reads, small.token, cookie)
-        cookie, _ = await _enter(port, "large")
+        other, _ = await _enter(port, "large")
         many = {listed: (_LIST, _PROFILE)}
-        took |= await _take_turns(port, many, large.token, cookie)
+        took |= await _take_turns(port, many, large.token, other)
+        opened = [_asked("/console/live", each) for each in (cookie, other)] * (_OPEN // 2)
+        streams = await open_streams(port, opened, [])
+        yield Result(f"{_OPEN} open pages: of a core", await share_of_core(pid), "%", 5.0)
+        for stream in streams:
+            stream.transport.abort()
     yield Result("page of 100 of 100,000 instances", took[listed] * 1000, "ms", 60)
     for page, read in {**many, **reads}.items():
         whole = sum(took[each] for each in read)
@@ -87,12 +94,15 @@ async def _first_visit(session: aiohttp.ClientSession, username: str) -> tuple[s
     return cookies["roost_session"].value, size
 
 
+def _asked(page: str, cookie: str) -> bytes:
+    return request("GET", page, headers=[f"cookie: roost_session={cookie}"])
+
+
 async def _take_turns(
     port: int, reads: Mapping[str, tuple[str, ...]], token: str, cookie: str
 ) -> dict[str, float]:
     """The median seconds of each page and operation, one asked for at a time."""
-    session = [f"cookie: roost_session={cookie}"]
-    sent = {page: request("GET", page, headers=session) for page in reads}
+    sent = {page: _asked(page, cookie) for page in reads}
     sent |= {each: request("GET", each, token) for known in reads.values() for each in known}
     took: dict[str, list[float]] = {name: [] for name in sent}
     for _ in range(_ROUNDS):

@@ -11,7 +11,6 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from passlib.hash import sha512_crypt
 
 _NONCE_BYTES = 12
 
@@ -36,6 +35,8 @@ def verify_password(hashed: str, password: str) -> bool:
 
 def hash_guest_password(password: str) -> str:
     """SHA-512 crypt(3), what a guest's /etc/shadow holds. Slow: call it off the event loop."""
+    from passlib.hash import sha512_crypt  # Needed for guests alone: no start waits for it.
+
     return str(sha512_crypt.using(rounds=5000).hash(password))
 
 

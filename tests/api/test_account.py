@@ -290,7 +290,7 @@ async def test_the_managed_service_waits_for_instances_that_are_being_made(
     async with roost.store.transaction() as db:
         await db.execute("select from account where id = $1 for key share", account.id)
         enabling = asyncio.create_task(client.post(f"{SETTINGS}/managed-enable"))
-        await until(lambda: roost.store.fetchval(waiting), bool, seconds=20)
+        await until(lambda: roost.store.fetchval(waiting), bool)
     assert await enabling == {}
 
 

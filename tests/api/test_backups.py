@@ -10,7 +10,7 @@ from roost.resources.compute.backups.schedule_jobs import DUE, DueArgs
 from tests.support.client import Client, Json, until
 from tests.support.disks import engine_of, events, path_of, powered, quiet, roomy
 from tests.support.instances import INSTANCES, PASSWORD, create_body, made
-from tests.support.volumes import failing, slow
+from tests.support.volumes import failing, paused
 
 NONE: Json = {"automatic": [], "snapshot": {"current": None, "in_progress": None}}
 
@@ -101,9 +101,7 @@ async def test_a_time_that_cannot_be_chosen(
 
 async def test_a_snapshot_and_the_next_one(client: Client, roost: Roost) -> None:
     path = await enabled(client)
-    plan = engine_of(roost).plan
-    await plan.set_latency(0.3, "backup_save")
-    try:
+    async with paused(roost, "backup_save"):
         backup = await client.post(f"{path}/backups", {"label": "first"})
         assert (backup["type"], backup["status"], backup["available"]) == (
             "snapshot",
@@ -116,8 +114,6 @@ async def test_a_snapshot_and_the_next_one(client: Client, roost: Roost) -> None
         assert view["snapshot"]["current"] is None
         answer = await client.send("POST", f"{path}/rescue", {})
         assert answer.problems == [(None, "Compute busy.")]
-    finally:
-        await plan.set_latency(0, "backup_save")
     await quiet(client, path)
     first = await client.get(f"{path}/backups/{backup['id']}")
     assert first == {
@@ -189,10 +185,10 @@ async def test_enabled_again_while_they_are_cancelled(client: Client, roost: Roo
     """The schedule is the new one, so that backups are made."""
     path = await enabled(client)
     await saved(client, path)
-    async with slow(roost, "backup_delete"):
+    async with paused(roost, "backup_delete"):
         await client.post(f"{path}/backups/cancel")
         await client.post(f"{path}/backups/enable")
-        await quiet(client, path)
+    await quiet(client, path)
     backups = (await client.get(path))["backups"]
     assert backups["schedule"] == {"day": "Scheduling", "window": "Scheduling"}
     assert (backups["enabled"], backups["available"]) == (True, False)

@@ -20,6 +20,7 @@ from roost.resources.payments.collect_service import collect
 from roost.resources.tokens.queries import find_identity
 from roost.secrets import hash_token
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
+from tests.support.blocking import blocks
 from tests.support.browser import Browser
 from tests.support.cancellation import (
     cancel,
@@ -42,7 +43,7 @@ from tests.support.payments import added
 from tests.support.stackscripts import scripted
 from tests.support.transfers import offered
 from tests.support.uploads import pending
-from tests.support.volumes import VOLUMES, failing, made_volume, slow
+from tests.support.volumes import VOLUMES, failing, made_volume, paused
 from tests.support.vpcs import inside, made_vpc
 
 INVALID = [(None, "Invalid Token")]
@@ -154,12 +155,12 @@ async def test_nobody_charges_a_canceled_account(
 
 
 async def test_what_is_being_made_ends_too(client: Client, roost: Roost, account: Account) -> None:
-    async with slow(roost, "volume_create", "start"):
+    async with paused(roost, "volume_create", "start"):
         row = await client.post(VOLUMES, {"label": "new", "region": "us-lake"})
         compute = await client.post(INSTANCES, create_body(booted=True))
         await added(client)
         assert (await cancel(client)).status == 200
-        await closed(roost, account.id)
+    await closed(roost, account.id)
     for table, key in (("volume", row["id"]), ("compute_instance", compute["id"])):
         sql = f"select count(*) from {table} where id = $1"
         assert await roost.store.fetchval(sql, key) == 0
@@ -186,13 +187,12 @@ async def test_a_write_that_is_open_is_waited_for(
     client: Client, roost: Roost, account: Account
 ) -> None:
     """The account ends before or after it, never within."""
-    waiting = "select count(*) from pg_locks where not granted"
     async with roost.store.transaction() as db:
         name = f"open{account.id}.example"
         new = NewDomain(account_id=account.id, domain=name, soa_email="a@example.com", serial=1)
         await insert_domain(db, new, roost.clock.now())
         canceling = asyncio.create_task(cancel(client))
-        await until(lambda: roost.store.fetchval(waiting), lambda count: count > 0)
+        await until(lambda: blocks(roost, db), bool)
         assert await canceled(roost, account.id) is None
     assert (await canceling).status == 200
     await closed(roost, account.id)

@@ -10,7 +10,7 @@ from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Answer, Client, Json, until
 from tests.support.disks import engine_of, events, path_of, powered, quiet, roomy, running
 from tests.support.instances import INSTANCES, held, made, settled
-from tests.support.volumes import attached, failing, made_volume, slow
+from tests.support.volumes import attached, failing, made_volume, paused
 
 NEW: Json = {"region": "us-lake", "type": "g1-nano-1"}
 BUSY = (None, "Compute busy.")
@@ -49,11 +49,11 @@ async def test_to_a_new_instance(client: Client, roost: Roost) -> None:
     await marked(client, roost, path, "pages")
     volume = await made_volume(client)
     await attached(client, volume["id"], int(path.rpartition("/")[2]))
-    async with slow(roost, "disk_copy", seconds=0.3):
+    async with paused(roost, "disk_copy"):
         row = await client.post(f"{path}/clone", {**NEW, "label": "twin", "private_ip": True})
         target = path_of(row)
         assert (row["status"], (await client.get(path))["status"]) == ("cloning", "cloning")
-        await quiet(client, path)
+    await quiet(client, path)
     source, copy = await client.get(path), await client.get(target)
     assert (source["status"], copy["status"]) == ("running", "offline")
     assert (copy["label"], copy["tags"], copy["image"]) == ("twin", ["blue"], "roost/debian12")
@@ -124,7 +124,7 @@ async def test_some_of_it(client: Client) -> None:
 async def test_five_at_once(client: Client, roost: Roost) -> None:
     """Until then nothing else can be done to the source, nor to what is being made."""
     path, spare = await running(client), path_of(await made(client))
-    async with slow(roost, "disk_copy", seconds=0.6):
+    async with paused(roost, "disk_copy"):
         targets = [await client.post(f"{path}/clone", NEW) for _ in range(5)]
         answer = await clone(client, path, **NEW)
         reason = "Compute cannot be cloned more than 5 times at once."
@@ -140,7 +140,7 @@ async def test_five_at_once(client: Client, roost: Roost) -> None:
         answer = await clone(client, spare, compute_id=targets[0]["id"])
         assert answer.problems == [BUSY]
         assert (await clone(client, path_of(targets[0]), **NEW)).problems == [BUSY]
-        await quiet(client, path)
+    await quiet(client, path)
     rows = [await settled(client, row["id"]) for row in targets]
     assert {row["status"] for row in rows} == {"offline"}
     assert (await settled(client, int(path.rpartition("/")[2])))["status"] == "running"
@@ -204,12 +204,12 @@ async def test_where_it_cannot_go(client: Client, stranger: Client, roost: Roost
     answer = await clone(client, path, **NEW, label=instance["label"])
     assert answer.problems == [("label", "Label must be unique among your computes")]
     assert (await clone(stranger, path, **NEW)).status == 404
-    async with slow(roost, "start", seconds=0.5):
+    async with paused(roost, "start"):
         await client.post(f"{path_of(full)}/boot", {})
         answer = await clone(client, path, compute_id=full["id"])
         assert answer.problems == [BUSY]
         assert (await clone(client, path_of(full), **NEW)).problems == [BUSY]
-        await quiet(client, path_of(full))
+    await quiet(client, path_of(full))
 
 
 async def test_rights(
@@ -255,15 +255,15 @@ async def test_races(client: Client, roost: Roost, rival: str) -> None:
             {"image": "roost/debian12", "root_pass": "x7-Tangerine"},
         ),
     }
-    async with slow(roost, "disk_copy", "delete", "start", "disk_delete", seconds=0.3):
+    async with paused(roost, "disk_copy", "delete", "start", "disk_delete"):
         answers = await asyncio.gather(
             clone(client, one[0], compute_id=ids[1]), client.send(*rivals[rival])
         )
-        lost = [answer for answer in answers if answer.status != 200]
-        assert len(lost) == 1 or (rival == "boot" and not lost)
-        assert all((each.status, each.problems) == (400, [BUSY]) for each in lost)
-        await quiet(client, one[0])
-        await quiet(client, two[0])
+    lost = [answer for answer in answers if answer.status != 200]
+    assert len(lost) == 1 or (rival == "boot" and not lost)
+    assert all((each.status, each.problems) == (400, [BUSY]) for each in lost)
+    await quiet(client, one[0])
+    await quiet(client, two[0])
     rows = (await client.get(INSTANCES))["data"]
     assert {row["status"] for row in rows} <= {"running", "offline"}
     await until(lambda: client.get(INSTANCES), lambda page: page["results"] in (1, 2))

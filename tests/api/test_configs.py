@@ -6,7 +6,7 @@ from roost.app.roost import Roost
 from tests.support.client import Client, Json
 from tests.support.disks import engine_of, events, path_of, powered, quiet, running
 from tests.support.instances import INSTANCES, made
-from tests.support.volumes import VOLUMES, made_volume
+from tests.support.volumes import VOLUMES, made_volume, paused
 
 HELPERS = {
     "updatedb_disabled": True,
@@ -249,9 +249,7 @@ async def test_changes_while_it_boots(client: Client, roost: Roost) -> None:
     path, _, config = await parts(client)
     one = f"{path}/configs/{config['id']}"
     interface = await client.post(f"{one}/interfaces", {"purpose": "public"})
-    plan = engine_of(roost).plan
-    await plan.set_latency(0.6, "start")
-    try:
+    async with paused(roost, "start"):
         await client.post(f"{path}/boot", {})
         new = await client.post(f"{path}/configs", {"label": "x", "devices": {}})
         assert (await client.put(one, {"comments": "now"}))["comments"] == "now"
@@ -262,8 +260,6 @@ async def test_changes_while_it_boots(client: Client, roost: Roost) -> None:
         assert answer.problems == [(None, reason)]
         await client.delete(f"{path}/configs/{new['id']}")
         assert (await client.get(path))["status"] == "booting"
-    finally:
-        await plan.set_latency(0, "start")
     assert (await quiet(client, path))["status"] in ("finished", "notification")
     held = await client.get(f"{one}/interfaces")
     assert [each["primary"] for each in held] == [True, False]

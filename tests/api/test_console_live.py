@@ -1,5 +1,6 @@
 """The console in Debian's Chromium: an instance from its form to its console, without a reload."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import playwright.async_api as drive
@@ -45,6 +46,24 @@ async def test_an_instance_from_its_form_to_its_console(
         (instance,) = (await client.get("/compute/instances"))["data"]
         await client.post(f"/compute/instances/{instance['id']}/shutdown")
         await expect(page.locator("tbody")).to_contain_text("Offline")
+
+
+async def test_what_happens_before_the_stream_is_open_appears(
+    chromium: drive.Browser, client: Client, user_browser: Browser
+) -> None:
+    done = asyncio.Event()
+
+    async def hold(route: drive.Route) -> None:
+        await done.wait()
+        await route.continue_()
+
+    async with open_page(chromium, user_browser) as page:
+        await client.post("/tags", {"label": "mine"})
+        await page.route("**/console/live*", hold)
+        await page.goto("/console/tags")
+        await client.post("/tags", {"label": "meanwhile"})
+        done.set()
+        await expect(page.locator("tbody")).to_contain_text("meanwhile")
 
 
 async def test_what_others_do_appears(

@@ -28,7 +28,7 @@ from tests.support.databases import (
     planned,
 )
 from tests.support.resolving import answers, where
-from tests.support.volumes import fault_plan, slow
+from tests.support.volumes import fault_plan, paused, slow
 
 UPDATES = {
     "frequency": "weekly",
@@ -74,7 +74,7 @@ async def test_engines_and_plans_are_public(nobody: Client) -> None:
     "A database allow_list default",
 )
 async def test_a_database_is_made(client: Client, roost: Roost) -> None:
-    async with slow(roost, "database_create"):
+    async with paused(roost, "database_create"):
         row = await client.post(DATABASES, database_body())
         assert (row["status"], row["hosts"]) == (
             "provisioning",
@@ -248,7 +248,7 @@ async def test_an_allow_list_is_replaced(client: Client, roost: Roost) -> None:
 
     assert (await admits("192.0.2.1"), await admits("192.0.2.2")) == (True, False)
     wanted = ["192.0.2.2", "10.0.0.0/8", "192.0.2.2/32"]
-    async with slow(roost, "database_allow"):
+    async with paused(roost, "database_allow"):
         changed = await client.put(path, {"allow_list": wanted})
         assert changed["status"] == "updating"
         assert changed["allow_list"] == ["10.0.0.0/8", "192.0.2.2/32"]
@@ -459,7 +459,7 @@ async def test_snapshots(client: Client, roost: Roost) -> None:
     row, engine = await made_database(client), database_engine(roost)
     path = f"{DATABASES}/{row['id']}/backups"
     await engine.write(row["id"], "first")
-    async with slow(roost, "database_backup"):
+    async with paused(roost, "database_backup"):
         assert await client.post(path, {"label": "one"}) == {}
         assert (await client.get(f"{DATABASES}/{row['id']}"))["status"] == "backing_up"
         assert (await client.get(path))["data"] == []

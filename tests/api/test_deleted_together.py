@@ -15,9 +15,9 @@ from tests.support.volumes import (
     attached,
     failing,
     made_volume,
+    paused,
     plugged,
     running_instance,
-    slow,
     volume_events,
     whole_events,
 )
@@ -44,7 +44,7 @@ async def test_a_volume(client: Client, roost: Roost, runs: bool) -> None:
     volume = await made_volume(client)
     await attached(client, volume["id"], instance["id"])
     path = f"{VOLUMES}/{volume['id']}"
-    async with slow(roost, "delete", seconds=1):
+    async with paused(roost, "delete"):
         answer = await client.send("DELETE", path)
         assert (answer.status, answer.problems) == (400, KEPT), "before its instance's deletion"
         await client.delete(f"{INSTANCES}/{instance['id']}")
@@ -66,9 +66,10 @@ async def test_one_of_an_instance_that_stays_is_shown_again(
     instance, volume = await running_instance(client), await made_volume(client)
     await attached(client, volume["id"], instance["id"])
     path = f"{VOLUMES}/{volume['id']}"
-    async with failing(roost, "delete", "no room"), slow(roost, "delete", seconds=0.1):
-        await client.delete(f"{INSTANCES}/{instance['id']}")
-        await client.delete(path)
+    async with failing(roost, "delete", "no room"):
+        async with paused(roost, "delete"):
+            await client.delete(f"{INSTANCES}/{instance['id']}")
+            await client.delete(path)
         await until(partial(volume_events, client, volume["id"]), _has_failed)
     row = await settled(client, instance["id"])
     assert row["status"] == "offline"
@@ -127,7 +128,7 @@ async def test_what_else_there_is(client: Client, roost: Roost) -> None:
     walls = "/networking/firewalls"
     wall = await client.post(walls, body)
     [device] = (await client.get(f"{walls}/{wall['id']}/devices"))["data"]
-    async with slow(roost, "delete", "stop", seconds=1):
+    async with paused(roost, "delete", "stop"):
         await client.delete(f"{INSTANCES}/{instance['id']}")
         await client.put(f"/networking/ips/{instance['ipv4'][0]}", {"rdns": None})
         await client.delete(f"{walls}/{wall['id']}/devices/{device['id']}")

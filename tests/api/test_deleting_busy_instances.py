@@ -8,7 +8,7 @@ from tests.support.client import Client, Json, until
 from tests.support.disks import engine_of, events, quiet, roomy
 from tests.support.drift import drift
 from tests.support.instances import INSTANCES, PASSWORD
-from tests.support.volumes import attached, made_volume, rested, slow
+from tests.support.volumes import attached, made_volume, paused, rested
 
 BUSY = [(None, "Compute busy.")]
 REBUILD: Json = {"image": "roost/debian12", "root_pass": PASSWORD}
@@ -53,12 +53,13 @@ async def test_while(
     await client.post(f"{path}/backups", {"label": "first"})
     await quiet(client, path)
     where = f"{path}/{action.format(root=root['id'], swap=swap['id'])}"
-    async with slow(roost, operation):
+    async with paused(roost, operation):
         method = "DELETE" if action == "disks/{swap}" else "POST"
         assert (await client.send(method, where, body)).status == 200
         await until(lambda: events(client, path), lambda rows: rows[0]["status"] == "started")
         await client.delete(path)
-        await gone(client, roost, path)
+        await until(lambda: events(client, path), lambda rows: rows[1]["status"] == "failed")
+    await gone(client, roost, path)
     rows = await events(client, path)
     assert [(row["action"], row["status"]) for row in rows[:1]] == [("compute_delete", "finished")]
     assert rows[1]["status"] == "failed"
@@ -72,7 +73,7 @@ async def test_while_it_is_made_from_a_backup(client: Client, roost: Roost) -> N
     backup = await client.post(f"{source}/backups", {"label": "first"})
     await quiet(client, source)
     body = {"type": "g1-nano-1", "region": "us-lake", "backup_id": backup["id"]}
-    async with slow(roost, "backup_restore"):
+    async with paused(roost, "backup_restore"):
         path = f"{INSTANCES}/{(await client.post(INSTANCES, body))['id']}"
         await until(lambda: events(client, path), lambda rows: rows[0]["status"] == "started")
         await client.delete(path)
@@ -91,7 +92,7 @@ async def test_not_while(client: Client, roost: Roost, operation: Operation, act
     await client.post(f"{path}/backups/enable")
     backup = await client.post(f"{path}/backups", {"label": "first"})
     await quiet(client, path)
-    async with slow(roost, operation):
+    async with paused(roost, operation):
         if action == "clone":
             body: Json = {"region": "us-lake", "type": "g1-nano-1"}
             target = f"{INSTANCES}/{(await client.post(f'{path}/clone', body))['id']}"
@@ -101,6 +102,6 @@ async def test_not_while(client: Client, roost: Roost, operation: Operation, act
             target = path
         for each in {path, target}:
             assert (await client.send("DELETE", each)).problems == BUSY
-        await quiet(client, path)
+    await quiet(client, path)
     for each in {path, target}:
         await client.delete(each)

@@ -12,6 +12,7 @@ from tests.support.client import Client
 from tests.support.disks import engine_of, events, path_of, powered, quiet, roomy, running
 from tests.support.instances import INSTANCES, PASSWORD, create_body, made
 from tests.support.keys import KEY
+from tests.support.volumes import paused
 
 IN_USE = "The disk is in use: shut the Compute down first."
 
@@ -38,14 +39,10 @@ async def test_an_image_gives_a_disk_and_a_swap(client: Client) -> None:
 
 
 async def test_disks_are_not_ready_while_they_are_made(client: Client, roost: Roost) -> None:
-    plan = engine_of(roost).plan
-    await plan.set_latency(0.3, "disk_make")
-    path = path_of(await client.post(INSTANCES, create_body()))
-    try:
+    async with paused(roost, "disk_make"):
+        path = path_of(await client.post(INSTANCES, create_body()))
         statuses = {disk["status"] for disk in (await client.get(f"{path}/disks"))["data"]}
         answer = await client.send("POST", f"{path}/rescue", {})
-    finally:
-        await plan.set_latency(0, "disk_make")
     assert statuses == {"not ready"}
     assert answer.problems == [(None, "Compute busy.")]
     await quiet(client, path)

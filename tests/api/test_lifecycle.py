@@ -8,7 +8,7 @@ from roost.secrets import Box
 from tests.support.client import Client, Json, until
 from tests.support.disks import engine_of, events, path_of, powered, quiet, roomy, running
 from tests.support.instances import PASSWORD, made
-from tests.support.volumes import attached, failing, made_volume, plugged, slow
+from tests.support.volumes import attached, failing, made_volume, paused, plugged
 
 IMAGE: Json = {"image": "roost/debian12", "root_pass": PASSWORD}
 GIB = 1024
@@ -40,12 +40,12 @@ async def test_rebuild(client: Client, roost: Roost) -> None:
     await attached(client, volume["id"], compute_id)
     old = (await client.get(f"{path}/disks"))["data"]
     [config] = (await client.get(f"{path}/configs"))["data"]
-    async with slow(roost, "disk_make", seconds=0.3):
+    async with paused(roost, "disk_make"):
         row = await client.post(f"{path}/rebuild", IMAGE)
         assert (row["status"], row["image"]) == ("rebuilding", "roost/debian12")
         answer = await client.send("POST", f"{path}/rescue", {})
         assert answer.problems == [(None, "Compute busy.")]
-        await quiet(client, path)
+    await quiet(client, path)
     assert (await client.get(path))["status"] == "running"
     assert await disks_of(client, path) == [("ext4", 25088, "ready"), ("swap", 512, "ready")]
     new = (await client.get(f"{path}/disks"))["data"]
@@ -172,10 +172,10 @@ async def test_rescue_of_what_is_off(client: Client, roost: Roost) -> None:
 async def test_resize_up(client: Client, roost: Roost) -> None:
     """The only disk with a file system grows, and the alert that nobody changed."""
     path = await running(client)
-    async with slow(roost, "disk_resize", seconds=0.3):
+    async with paused(roost, "disk_resize"):
         await client.post(f"{path}/resize", {"type": "g1-standard-2"})
         assert (await client.get(path))["status"] == "resizing"
-        await quiet(client, path)
+    await quiet(client, path)
     row = await client.get(path)
     assert (row["status"], row["type"], row["specs"]["memory"]) == (
         "running",
@@ -203,10 +203,13 @@ async def test_what_is_seen_of_a_resize(client: Client, roost: Roost) -> None:
             seen.append(status)
         return status
 
-    async with slow(roost, "disk_resize", "start", seconds=0.3):
-        body = {"type": "g1-standard-2", "migration_type": "warm"}
-        await client.post(f"{path}/resize", body)
-        await until(look, lambda status: status == "running")
+    body = {"type": "g1-standard-2", "migration_type": "warm"}
+    async with paused(roost, "start"):
+        async with paused(roost, "disk_resize"):
+            await client.post(f"{path}/resize", body)
+            await look()
+        await until(look, lambda status: status == "offline")
+    await until(look, lambda status: status == "running")
     assert seen == ["resizing", "offline", "running"]
     assert ("compute_resize_warm_create", "notification") in await told(client, path)
 

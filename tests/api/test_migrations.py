@@ -15,7 +15,7 @@ from roost.resources.maintenance import service as maintenance
 from tests.support.client import Client, Json, until
 from tests.support.disks import engine_of, events, path_of, powered, quiet, running
 from tests.support.instances import made
-from tests.support.volumes import VOLUMES, attached, made_volume, plugged, volume_engine
+from tests.support.volumes import VOLUMES, attached, made_volume, paused, plugged, volume_engine
 
 pytestmark = pytest.mark.spec("B compute region", "A volumes delete migrating")
 
@@ -203,8 +203,7 @@ async def test_nothing_is_changed_on_the_way(client: Client, roost: Roost) -> No
     compute_id = id_of(path)
     volume, free = await made_volume(client), await made_volume(client, label="free")
     await attached(client, volume["id"], compute_id)
-    await plane(roost).plan.set_latency(1.0, "take")
-    try:
+    async with paused(roost, "take", region=ELSEWHERE):
         await client.post(f"{path}/migrate", GO)
         assert (await client.get(path))["status"] == "migrating"
         for target, body in (
@@ -220,9 +219,7 @@ async def test_nothing_is_changed_on_the_way(client: Client, roost: Roost) -> No
         await client.post(f"{VOLUMES}/{volume['id']}/detach")
         answer = await client.send("DELETE", f"{VOLUMES}/{volume['id']}")
         assert answer.problems == [(None, "Volume is migrating.")]
-        await quiet(client, path)
-    finally:
-        await plane(roost).plan.set_latency(0, "take")
+    await quiet(client, path)
     await until(
         lambda: client.get(f"{VOLUMES}/{volume['id']}"), lambda row: row["compute_id"] is None
     )

@@ -21,13 +21,13 @@ from tests.support.databases import (
     made_postgresql,
     next_second,
 )
-from tests.support.volumes import slow
+from tests.support.volumes import paused
 
 BODY = database_body(label="ledger", engine="postgresql/15")
 
 
 async def test_a_database_is_made(client: Client, roost: Roost) -> None:
-    async with slow(roost, "database_create"):
+    async with paused(roost, "database_create"):
         row = await client.post(POSTGRESQL, BODY)
         assert row["status"] == "provisioning"
         for path in ("credentials", "ssl", "backups"):

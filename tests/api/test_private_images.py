@@ -13,7 +13,7 @@ from tests.support.captures import IMAGES, captured, first_disk, image_events
 from tests.support.client import Client, until
 from tests.support.drift import drift
 from tests.support.instances import INSTANCES, PASSWORD, create_body, made, settled
-from tests.support.volumes import failing, slow
+from tests.support.volumes import failing, paused, slow
 
 
 @pytest.mark.spec(
@@ -27,7 +27,7 @@ from tests.support.volumes import failing, slow
 async def test_an_image_of_a_disk(client: Client, roost: Roost) -> None:
     instance = await made(client)
     disk = await first_disk(client, instance["id"])
-    async with slow(roost, "image_capture"):
+    async with paused(roost, "image_capture"):
         row = await client.post(IMAGES, {"disk_id": disk["id"], "cloud_init": True})
         assert row == {
             "id": row["id"],

@@ -4,8 +4,6 @@
 refused, as it contradicts the work (docs/decisions/0026).
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Literal
 
 import pytest
@@ -14,7 +12,6 @@ from roost.app.roost import Roost
 from roost.core.turns import MAX_WAITING
 from roost.engines.simulated.plane import Operation
 from roost.jobs.kinds import Retry
-from roost.jobs.queries import READY
 from tests.api.conftest import Account
 from tests.support.client import Answer, Client, Json, until
 from tests.support.disks import engine_of, events, path_of, quiet
@@ -24,10 +21,10 @@ from tests.support.volumes import (
     attached,
     failing,
     made_volume,
+    paused,
     plugged,
     rested,
     running_instance,
-    slow,
     volume_body,
     volume_engine,
     volume_events,
@@ -165,7 +162,7 @@ async def test_the_table(client: Client, roost: Roost, account: Account, work: s
     runs = work not in ("boot", "restore")
     stage = await scene(client, runs)
     wanted = (*WHOLE, *ROWS, *WAITS)
-    async with held(roost, WORK[work][0]):
+    async with paused(roost, WORK[work][0]):
         await stage.begin(work)
         before = (await client.get(stage.path))["status"]
         said = {request: await stage.ask(request) for request in wanted}
@@ -242,7 +239,7 @@ async def test_the_table_of_volumes(
     client: Client, roost: Roost, account: Account, work: str, request_: str
 ) -> None:
     instance = await running_instance(client)
-    async with slow(roost, VOLUME_WORK[work], seconds=0.5):
+    async with paused(roost, VOLUME_WORK[work]):
         volume = await begin_volume_work(client, work, instance["id"])
         path = f"{VOLUMES}/{volume['id']}"
         status = (await client.get(path))["status"]
@@ -295,7 +292,7 @@ async def check_end(client: Client, roost: Roost, work: str, request: str, volum
 
 async def test_right_after_a_create(client: Client, roost: Roost, account: Account) -> None:
     """What a client does that does not wait: everything comes true, in its order."""
-    async with slow(roost, "disk_make", "volume_create", seconds=0.2):
+    async with paused(roost, "disk_make", "volume_create"):
         row = await client.post(INSTANCES, create_body(type=PLAN, booted=True))
         path = path_of(row)
         volume = await client.post(VOLUMES, volume_body(compute_id=row["id"]))
@@ -315,10 +312,10 @@ async def test_power_asked_for_during_a_create(
     client: Client, roost: Roost, account: Account, request_: str, ends: str
 ) -> None:
     """It takes the place of the boot that would have come."""
-    async with slow(roost, "disk_make", seconds=0.2):
+    async with paused(roost, "disk_make"):
         path = path_of(await client.post(INSTANCES, create_body(booted=True)))
         await client.post(f"{path}/{request_}")
-        await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
+    await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     assert (await client.get(path))["status"] == ends
     told = [(row["action"], row["status"]) for row in await events(client, path)]
     assert told == [(f"compute_{request_}", "finished"), ("compute_create", "finished")]
@@ -330,10 +327,11 @@ async def test_what_follows_something_that_fails(
     """A boot fails: a shutdown has nothing to do then, and a reboot cannot be done."""
     monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
     path = path_of(await made(client))
-    async with slow(roost, "start", seconds=0.1), failing(roost, "start", "no such kernel"):
-        await client.post(f"{path}/boot", {})
-        await client.post(f"{path}/shutdown")
-        await client.post(f"{path}/reboot", {})
+    async with failing(roost, "start", "no such kernel"):
+        async with paused(roost, "start"):
+            await client.post(f"{path}/boot", {})
+            await client.post(f"{path}/shutdown")
+            await client.post(f"{path}/reboot", {})
         await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     rows = await events(client, path)
     assert [(row["action"], row["status"]) for row in rows[:3]] == [
@@ -373,7 +371,7 @@ async def test_a_clone_of_a_volume_that_does_not_grow(
     monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
     volume, instance = await made_volume(client), await running_instance(client)
     path = f"{VOLUMES}/{volume['id']}"
-    async with held(roost, "volume_plug"):
+    async with paused(roost, "volume_plug"):
         await client.post(f"{path}/attach", {"compute_id": instance["id"]})
         await engine_of(roost).plan.fail("volume_resize", "the disk is full", calls=4)
         await client.post(f"{path}/resize", {"size": 60})
@@ -388,22 +386,13 @@ async def test_a_clone_of_a_volume_that_does_not_grow(
 
 async def test_no_more_than_so_many_wait(client: Client, roost: Roost, account: Account) -> None:
     path = path_of(await made(client))
-    async with slow(roost, "start", seconds=1):
+    async with paused(roost, "start"):
         answers = [await client.send("POST", f"{path}/boot", {}) for _ in range(MAX_WAITING + 1)]
         assert [answer.status for answer in answers] == [200] * MAX_WAITING + [400]
         assert answers[-1].problems == BUSY
-        await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
+    await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     assert {row["status"] for row in await events(client, path)} == {"finished"}
     assert (await client.get(path))["status"] == "running"
-
-
-@asynccontextmanager
-async def held(roost: Roost, operation: Operation) -> AsyncIterator[None]:
-    """While the block runs the operation does not end, however slow the machine is."""
-    async with slow(roost, operation, seconds=_HELD):
-        yield
-    await roost.store.execute("update job set run_at = '-infinity' where status = 'waiting'")
-    await roost.store.notify(READY)
 
 
 async def busy_jobs(roost: Roost, account: Account) -> int:

@@ -18,7 +18,7 @@ from tests.api.conftest import Account
 from tests.support.client import Answer, Client, Json, until
 from tests.support.instances import INSTANCES, OMITTED, create_body, made
 from tests.support.keys import KEY
-from tests.support.volumes import VOLUMES, made_volume, rested, slow, volume_body
+from tests.support.volumes import VOLUMES, made_volume, paused, rested, volume_body
 
 AT_ONCE = 6
 VLAN_REASON = "An account may have at most 10 VLANs in a region"
@@ -140,14 +140,14 @@ async def test_storage_of_volumes_is_counted_also_while_they_grow(
 ) -> None:
     ids = [(await made_volume(client, label=label, size=10))["id"] for label in ("a", "b")]
     await allow(roost, account, "volume_storage", 30)
-    async with slow(roost, "volume_resize"):
+    async with paused(roost, "volume_resize"):
         answers = [
             await client.send("POST", f"{VOLUMES}/{each}/resize", {"size": 20}) for each in ids
         ]
         assert answers[0].status == 200
         assert _is_limited(answers[1])
         assert _is_limited(await client.send("POST", f"{VOLUMES}/{ids[1]}/clone", {"label": "c"}))
-        await rested(client, ids[0])
+    await rested(client, ids[0])
     assert (await used(roost, account))["volume_storage"] == 30
 
 

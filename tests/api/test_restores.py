@@ -9,7 +9,7 @@ from tests.api.test_backups import contents, enabled, mark, saved
 from tests.support.client import Client, until
 from tests.support.disks import engine_of, path_of, powered, quiet
 from tests.support.instances import INSTANCES, made
-from tests.support.volumes import attached, failing, made_volume, plugged, slow
+from tests.support.volumes import attached, failing, made_volume, paused, plugged
 
 
 @pytest.mark.usefixtures("quick_retries")
@@ -61,7 +61,7 @@ async def test_a_backup_that_goes_meanwhile(client: Client, roost: Roost) -> Non
     backup = await saved(client, source)
     await mark(client, roost, target, "precious")
     body = {"compute_id": int(target.rpartition("/")[2]), "overwrite": True}
-    async with slow(roost, "backup_restore"):
+    async with paused(roost, "backup_restore"):
         await client.post(f"{source}/backups/{backup['id']}/restore", body)
         await client.delete(source)
         assert (await quiet(client, target))["status"] == "failed"

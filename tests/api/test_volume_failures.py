@@ -16,11 +16,11 @@ from tests.support.volumes import (
     attached,
     failing,
     made_volume,
+    paused,
     plugged,
     powered,
     rested,
     running_instance,
-    slow,
     volume_body,
     volume_engine,
     whole_events,
@@ -129,7 +129,7 @@ async def test_delete_brings_it_back(client: Client, roost: Roost) -> None:
 
 async def test_what_was_given_up_does_not_pass_for_a_volume(client: Client, roost: Roost) -> None:
     """Half a volume that cannot be removed is not `active`; its owner tries again."""
-    async with slow(roost, "volume_create") as engine:
+    async with paused(roost, "volume_create") as engine:
         volume = await client.post(VOLUMES, volume_body())
         path = f"{VOLUMES}/{volume['id']}"
         await until(lambda: engine.inspect(volume["id"]), lambda state: state is not None)

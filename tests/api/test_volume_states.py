@@ -12,10 +12,10 @@ from tests.support.volumes import (
     attached,
     detached,
     made_volume,
+    paused,
     plugged,
     rested,
     running_instance,
-    slow,
     volume_body,
     volume_events,
     whole_events,
@@ -190,7 +190,7 @@ async def test_more_than_eight_of_16_gigabytes(client: Client, roost: Roost) -> 
 async def test_delete_what_is_resizing(client: Client, roost: Roost) -> None:
     volume = await made_volume(client)
     path = f"{VOLUMES}/{volume['id']}"
-    async with slow(roost, "volume_resize", seconds=20) as engine:
+    async with paused(roost, "volume_resize") as engine:
         row = await client.post(f"{path}/resize", {"size": 30})
         assert (row["status"], row["size"]) == ("resizing", 30)
         assert (await client.put(path, {"label": "renamed"}))["status"] == "resizing"
@@ -205,7 +205,7 @@ async def test_delete_what_is_resizing(client: Client, roost: Roost) -> None:
 async def test_a_copy_can_be_given_up(client: Client, roost: Roost) -> None:
     volume = await made_volume(client)
     path = f"{VOLUMES}/{volume['id']}"
-    async with slow(roost, "volume_copy") as engine:
+    async with paused(roost, "volume_copy") as engine:
         copy = await client.post(f"{path}/clone", {"label": "copy"})
         assert await client.delete(f"{VOLUMES}/{copy['id']}") == {}
         await until(lambda: engine.inspect(copy["id"]), lambda state: state is None)
@@ -216,14 +216,14 @@ async def test_a_copy_can_be_given_up(client: Client, roost: Roost) -> None:
 
 async def test_rate_and_remaining_time_of_a_copy(client: Client, roost: Roost) -> None:
     source = await made_volume(client, label="source", size=10)
-    async with slow(roost, "volume_copy", seconds=3):
+    async with paused(roost, "volume_copy"):
         copy = await client.post(f"{VOLUMES}/{source['id']}/clone", {"label": "copy"})
         copying = await until(
             lambda: newest(client, "volume_clone"), lambda event: event["time_remaining"]
         )
         hours, minutes, seconds = map(int, copying["time_remaining"].split(":"))
         assert (hours, minutes) == (0, 0)
-        assert seconds <= 3
+        assert seconds <= 15
         assert float(copying["rate"].removesuffix(" MB/s")) > 10 * 1024 / 20
     done = await until(
         lambda: newest(client, "volume_clone"), lambda event: event["status"] == "finished"
@@ -242,19 +242,19 @@ async def newest(client: Client, action: str) -> Json:
 
 async def test_progress_of_a_copy(client: Client, roost: Roost) -> None:
     volume = await made_volume(client)
-    async with slow(roost, "volume_copy", seconds=2.5):
+    async with paused(roost, "volume_copy"):
         await client.post(f"{VOLUMES}/{volume['id']}/clone", {"label": "copy"})
 
         async def percent() -> int:
             return int((await whole_events(client, volume["id"]))[0]["percent_complete"])
 
         assert await until(percent, lambda shown: 0 < shown < 100)
-        assert await until(percent, lambda shown: shown == 100)
+    assert await until(percent, lambda shown: shown == 100)
 
 
 @pytest.mark.spec("A volumes delete")
 async def test_delete_what_is_being_made(client: Client, roost: Roost) -> None:
-    async with slow(roost, "volume_create") as engine:
+    async with paused(roost, "volume_create") as engine:
         volume = await client.post(VOLUMES, volume_body())
         await until(lambda: engine.inspect(volume["id"]), lambda state: state is not None)
         assert await client.delete(f"{VOLUMES}/{volume['id']}") == {}

@@ -18,7 +18,7 @@ from tests.support.disks import path_of, powered
 from tests.support.drift import drift
 from tests.support.instances import INSTANCES, create_body, made
 from tests.support.stage import Stage
-from tests.support.volumes import slow
+from tests.support.volumes import paused
 from tests.support.vpcs import VPCS, inside, made_vpc, subnet
 
 PUBLIC = {"purpose": "public"}
@@ -445,7 +445,7 @@ async def test_it_goes_right_after_its_instances(client: Client, roost: Roost) -
     path, ids = f"{VPCS}/{vpc['id']}", [each["id"] for each in vpc["subnets"]]
     instance = await made(client, interfaces=[inside(vpc), inside(vpc, 1)], booted=True)
     stays = await made(client, interfaces=[inside(vpc)])
-    async with slow(roost, "stop", "delete", seconds=1):
+    async with paused(roost, "stop", "delete"):
         await client.delete(path_of(instance))
         assert (await client.send("DELETE", f"{path}/subnets/{ids[0]}")).status == 400
         await client.delete(f"{path}/subnets/{ids[1]}")

@@ -4,17 +4,13 @@ The deletion's job is held meanwhile; the table is in docs/lifecycle.md.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 
 import pytest
 
 from roost.app.roost import Roost
 from roost.core.limits.queries import set_limit
-from roost.engines.simulated.plane import Operation
 from roost.jobs.kinds import Retry
-from roost.jobs.queries import READY
 from tests.api.conftest import Account
 from tests.support.client import Client, Json, until
 from tests.support.databases import DATABASES, database_body, made_database
@@ -28,27 +24,16 @@ from tests.support.volumes import (
     attached,
     failing,
     made_volume,
+    paused,
     plugged,
     rested,
     running_instance,
-    slow,
     volume_events,
 )
 from tests.support.vpcs import VPCS, inside, made_vpc
 
-_HELD = 15
-"""Seconds, longer than all the requests of a scene take together."""
 RANGES = "/networking/ipv6/ranges"
 ASSIGN, SHARE = "/networking/ips/assign", "/networking/ips/share"
-
-
-@asynccontextmanager
-async def held(roost: Roost, operation: Operation = "delete") -> AsyncIterator[None]:
-    """While the block runs no deletion ends."""
-    async with slow(roost, operation, seconds=_HELD):
-        yield
-    await roost.store.execute("update job set run_at = '-infinity' where status = 'waiting'")
-    await roost.store.notify(READY)
 
 
 def path_of(instance: Json) -> str:
@@ -68,7 +53,7 @@ async def deleting(client: Client, instance: Json) -> None:
 async def test_the_label_of_an_instance(client: Client, roost: Roost) -> None:
     """However many want it, one gets it; the other one is still shown, by its id."""
     former = await made(client, label="web-1")
-    async with held(roost):
+    async with paused(roost, "delete"):
         await deleting(client, former)
         answers = await asyncio.gather(
             *(client.send("POST", INSTANCES, create_body(label="web-1")) for _ in range(4))
@@ -103,7 +88,7 @@ async def test_what_the_account_may_have(client: Client, roost: Roost, account: 
     former = await made(client)
     await set_limit(roost.store, account.id, "instances", 1)
     assert (await client.send("POST", INSTANCES, create_body())).status == 400
-    async with held(roost):
+    async with paused(roost, "delete"):
         await deleting(client, former)
         await client.post(INSTANCES, create_body())
         assert (await client.send("POST", INSTANCES, create_body())).status == 400
@@ -116,7 +101,7 @@ async def test_a_volume_goes_to_another_instance(client: Client, roost: Roost, n
     former, other = await running_instance(client), await running_instance(client)
     volume = await made_volume(client)
     await attached(client, volume["id"], former["id"])
-    async with held(roost):
+    async with paused(roost, "delete"):
         await deleting(client, former)
         await client.post(f"{VOLUMES}/{volume['id']}/detach")
         if named:
@@ -183,7 +168,7 @@ async def test_an_address_in_a_vpc(client: Client, roost: Roost) -> None:
     vpc = await made_vpc(client)
     mine = inside(vpc, ipv4={"vpc": "10.0.1.7"}, ip_ranges=["10.99.0.0/24"])
     former = await made(client, interfaces=[mine])
-    async with held(roost):
+    async with paused(roost, "delete"):
         await deleting(client, former)
         answer = await client.send("POST", INSTANCES, create_body(interfaces=[mine]))
         reason = "10.0.1.7 is in use until its Compute, which is being deleted, is gone"
@@ -202,7 +187,7 @@ async def test_public_addresses_and_ranges(client: Client, roost: Roost) -> None
     held_range = (await client.post(RANGES, body))["range"].partition("/")[0]
     await until(partial(client.get, "/account/events"), _all_over)
     address = former["ipv4"][0]
-    async with held(roost):
+    async with paused(roost, "delete"):
         await deleting(client, former)
         reason = f"Compute {former['id']} is being deleted, with its addresses"
         moved = {"address": address, "compute_id": other["id"]}
@@ -236,10 +221,7 @@ async def test_labels_of_other_things(client: Client, stranger: Client, roost: R
     wall = await guarded(client, label="wall", devices={"computes": [instance["id"]]})
     volume = await made_volume(client, label="data")
     database = await made_database(client, label="orders")
-    async with (
-        held(roost),
-        slow(roost, "firewall_apply", "volume_delete", "database_delete", seconds=_HELD),
-    ):
+    async with paused(roost, "delete", "firewall_apply", "volume_delete", "database_delete"):
         await deleting(client, instance)
         for path in (
             f"{VPCS}/{vpc['id']}",

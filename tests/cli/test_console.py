@@ -30,7 +30,7 @@ async def joined(typed: list[bytes], written: bytes) -> tuple[bytes, bytes]:
         await loop.sock_sendall(theirs, written)
         if typed[-1] != b"\x1d":
             theirs.close()
-        await asyncio.wait_for(joining, 10)
+        await asyncio.wait_for(joining, 60)
     for descriptor in (keyboard, keys, shown):
         os.close(descriptor)
     with os.fdopen(screen, "rb") as output:
@@ -51,7 +51,7 @@ async def test_what_was_typed_before_the_key_is_sent() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         os.write(keys, b"abc\x1ddef")
-        await asyncio.wait_for(join(ours, keyboard, keyboard), 10)
+        await asyncio.wait_for(join(ours, keyboard, keyboard), 60)
         assert theirs.recv(100) == b"abc"
     os.close(keyboard)
     os.close(keys)
@@ -79,7 +79,7 @@ def test_a_login(server: Server) -> None:
         done.stdin.write(b"root\r")
         assert read_until(done.stdout, b"Login incorrect").startswith(b"root")
         done.stdin.write(b"\x1d")
-        assert done.wait(10) == 0
+        assert done.wait(60) == 0
 
 
 def read_until(output: IO[bytes], words: bytes) -> bytes:

@@ -56,10 +56,10 @@ def test_the_name_server_outlives_the_server_but_not_down(
     monkeypatch.setenv("ROOST_DNS_LISTEN", str(where))
     server = Server.start(state)
     wait_until(lambda: _health(server).startswith("PowerDNS "))
-    assert _answers(where)
+    wait_until(lambda: _answers(where))
     server.process.terminate()
     assert server.process.wait() == 0
-    assert _answers(where)
+    wait_until(lambda: _answers(where))
     pid = int((state / "powerdns" / "pid").read_text())
     again = Server.start(state)
     assert int((state / "powerdns" / "pid").read_text()) == pid
@@ -80,7 +80,7 @@ def test_fsck_leaves_no_name_server_behind_that_did_not_run(
     domain = {"domain": "example.org", "type": "master", "soa_email": "me@example.org"}
     assert server.send("POST", "/domains", domain)[0] == 200
     assert ran("fsck", "--state", state) == "fsck: clean"
-    assert _answers(where)
+    wait_until(lambda: _answers(where))
     ran("down", "--state", state)
     server.process.wait()
     for options in ((), ("--repair",)):

@@ -26,7 +26,7 @@ NO_CHECK = CheckSpec(
     kind="none", interval=31, timeout=30, attempts=3, path="", body="", passive=True
 )
 QUICK = CheckSpec(
-    kind="connection", interval=1, timeout=1, attempts=1, path="", body="", passive=False
+    kind="connection", interval=1, timeout=10, attempts=1, path="", body="", passive=False
 )
 _SERVER = """
 import http.server, sys
@@ -103,7 +103,7 @@ class HaproxyHarness:
 
     async def _answers(self, name: str, address: str) -> None:
         inside = ("ip", "netns", "exec", name)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while not await _fetched(address, inside):
                 await asyncio.sleep(0.05)
 

@@ -327,7 +327,7 @@ async def test_who_looks_waits_for_no_server_that_hangs(database: Database) -> N
     assert process is not None
     os.kill(process.pid, signal.SIGSTOP)
     try:
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             assert await database.mariadb.engine.inspect(database.spec.id) is not None
     finally:
         os.kill(process.pid, signal.SIGCONT)

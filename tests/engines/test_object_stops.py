@@ -21,7 +21,7 @@ pytestmark = pytest.mark.seaweedfs
 
 KEY = KeySpec("key-1", "A" * 20, "s" * 40, (BucketGrant("photos", True),))
 PHOTOS = BucketSpec("photos", "1-20300131", "private", False)
-WRITERS, SECONDS = 4, 6.0
+WRITERS, SECONDS = 4, 12.0
 """The bounds of both programs are 2.4 s together; the rest is a busy machine's. By itself `weed`
 would take 15 s."""
 _GONE = (aiohttp.ClientError, ConnectionError)

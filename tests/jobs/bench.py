@@ -29,7 +29,18 @@ from roost.jobs import (
 from roost.jobs.model import AT_ONCE
 from roost.store import Store
 
-SHORT = WorkerSettings(slots=16, lease=0.6, grace=1.0)
+SHORT = WorkerSettings(slots=16, lease=3.0, grace=1.0)
+
+
+class Lazy(WorkerSettings):
+    """Of a worker that hardly looks for work by itself: what is done soon, it was told of."""
+
+    @property
+    def poll(self) -> float:
+        return 100.0
+
+
+LAZY = Lazy(lease=600)
 
 QUICK = Retry(attempts=3, base=0.001)
 

@@ -10,6 +10,7 @@ from roost.store import Store
 from tests.jobs.bench import QUICK, Bench, until
 from tests.jobs.gates import FREE, GATED, Gate, Nothing, saying, wait
 from tests.jobs.notes import NotingListener, notes
+from tests.support.blocking import BLOCKED
 
 
 @pytest.fixture
@@ -81,12 +82,12 @@ async def test_a_running_job_is_stopped_and_undone(bench: Bench, gate: Gate) -> 
 
 
 async def test_a_cancel_does_not_wait_for_a_heartbeat(noted: Store, gate: Gate) -> None:
-    bench = Bench(noted, GATED, services=[gate], settings=WorkerSettings(lease=60))
+    bench = Bench(noted, GATED, services=[gate], settings=WorkerSettings(lease=600))
     job_id = await bench.enqueue(GATED, Nothing())
     async with bench.worker():
         await gate.reached.wait()
         assert await cancel(bench, job_id)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             await bench.ended(job_id)
 
 
@@ -192,8 +193,7 @@ async def test_a_commit_that_comes_after_the_stop_writes_nothing(bench: Bench, g
             gate.opened.set()
 
             async def is_blocked() -> bool:
-                query = "select exists (select from pg_locks where not granted)"
-                blocked: bool = await conn.fetchval(query)
+                blocked: bool = await bench.store.fetchval(BLOCKED)
                 return blocked
 
             await until(is_blocked)

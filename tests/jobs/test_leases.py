@@ -13,7 +13,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from roost.jobs import JobKind, Run, Step, Verdict, lease_queries, next_step
+from roost.jobs import JobKind, Run, Step, Verdict, WorkerSettings, lease_queries, next_step
 from roost.store import Store
 from tests.jobs.bench import Bench, until
 from tests.jobs.conftest import Logs
@@ -21,7 +21,7 @@ from tests.jobs.notes import notes
 from tests.jobs.toy_worker import BLOCK, KINDS, LINGER, THREE, Name, Nothing, PathArgs
 
 LEASE = 1.5
-BUSY = 0.5
+BUSY = 30
 """Seconds that a machine with other work may add."""
 ROOT = Path(__file__).parents[2]
 
@@ -51,7 +51,8 @@ def processes(database_url: str) -> Iterator[Processes]:
 
 @pytest.fixture
 def bench(noted: Store) -> Bench:
-    return Bench(noted, *KINDS, services=[Name("here")])
+    own = WorkerSettings(lease=LEASE, grace=1)
+    return Bench(noted, *KINDS, services=[Name("here")], settings=own)
 
 
 async def noted_text(store: Store, job_id: int, text: str) -> None:
@@ -149,9 +150,9 @@ async def test_jobs_survive_a_kill_in_order_and_without_overlap(
             await bench.queue.enqueue(conn, THREE, Nothing(), resource=f"x:{n % 10}")
     doomed = processes.start("doomed")
     processes.start("survivor")
-    await until(lambda: _commits(noted, 150), 30)
+    await until(lambda: _commits(noted, 150))
     doomed.kill()
-    await until(lambda: _commits(noted, 900), 60)
+    await until(lambda: _commits(noted, 900))
     counts = await noted.fetch("select status, count(*) from job group by status")
     assert [tuple(row) for row in counts] == [("done", 300)]
     for n in range(10):

@@ -13,13 +13,13 @@ from roost.jobs import (
     Run,
     Step,
     Verdict,
-    WorkerSettings,
     next_step,
 )
 from roost.store import Queries, Store
-from tests.jobs.bench import Bench, until
+from tests.jobs.bench import LAZY, Bench, until
 from tests.jobs.conftest import Logs
 from tests.jobs.notes import NotingListener, note, notes, noting
+from tests.support.blocking import BLOCKED
 
 
 class Nothing(JobArgs):
@@ -56,8 +56,6 @@ async def wait(run: Run[Nothing]) -> Verdict:
     gate.inside.discard(resource)
     return next_step(noting(run.job, "ran"))
 
-
-_LAZY = WorkerSettings(lease=60)
 
 WAIT = JobKind("wait", Nothing, (Step("wait", wait),))
 
@@ -99,12 +97,12 @@ async def test_nothing_starts_before_the_commit(noted: Store) -> None:
 
 
 async def test_a_commit_wakes_the_worker(noted: Store) -> None:
-    bench = Bench(noted, WORK, settings=_LAZY)
+    bench = Bench(noted, WORK, settings=LAZY)
     async with bench.worker():
         await bench.ended(await bench.enqueue(WORK, Nothing()))
         started = asyncio.get_running_loop().time()
         await bench.ended(await bench.enqueue(WORK, Nothing()))
-        assert asyncio.get_running_loop().time() - started < _LAZY.poll / 2
+        assert asyncio.get_running_loop().time() - started < LAZY.poll / 2
 
 
 async def test_a_lost_notification_is_made_good_by_polling(noted: Store) -> None:
@@ -164,8 +162,7 @@ async def test_a_conflict_of_two_claims_does_not_hold_up_others(noted: Store, lo
     async with bench.worker():
 
         async def is_blocked() -> bool:
-            query = "select exists (select from pg_locks where not granted)"
-            blocked: bool = await noted.fetchval(query)
+            blocked: bool = await noted.fetchval(BLOCKED)
             return blocked
 
         await until(is_blocked)

@@ -18,7 +18,7 @@ from roost.jobs import (
 )
 from roost.store import Queries, Store
 from roost.waiting import NotYetError
-from tests.jobs.bench import QUICK, Bench
+from tests.jobs.bench import LAZY, QUICK, Bench
 from tests.jobs.notes import NotingListener, note, notes, noting
 
 
@@ -81,9 +81,9 @@ async def test_again_at_once_does_not_wait_for_a_poll(noted: Store) -> None:
         return next_step() if calls == 20 else again(0, noting(run.job, "not yet"))
 
     kind = JobKind("k", Words, (Step("poll", poll),))
-    bench = Bench(noted, kind, settings=WorkerSettings(lease=60))
+    bench = Bench(noted, kind, settings=LAZY)
     job_id = await bench.enqueue(kind, Words())
-    async with asyncio.timeout(10), bench.worker():
+    async with asyncio.timeout(LAZY.poll / 2), bench.worker():
         assert (await bench.ended(job_id)).status == "done"
 
 
@@ -112,7 +112,11 @@ async def test_effects_and_listeners_are_told_in_order(noted: Store) -> None:
     assert await notes(noted, job_id) == expected
 
 
-async def test_progress_is_shown_but_not_too_often(noted: Store) -> None:
+async def test_progress_is_shown_but_not_too_often(
+    noted: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roost.jobs.execution._PROGRESS_SECONDS", 60)
+
     async def work(run: Run[Words]) -> Verdict:
         for percent in range(10, 60):
             await run.progress(percent)

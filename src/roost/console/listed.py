@@ -12,16 +12,22 @@ from roost.console.tables import Column, columns_of
 from roost.console.visit import Action, Visit
 from roost.web.registry import Endpoint
 
+_LABELS = ("label", "username", "summary", "domain", "address", "range", "name", "id")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Row:
     record: Json
     url: str | None
     """Of its page."""
     key: str
     """What names it in the path of its page."""
-    label: str
     actions: Sequence[Action] = ()
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+        return next((str(self.record[name]) for name in _LABELS if self.record.get(name)), "Open")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +80,8 @@ def _row(visit: Visit, endpoint: Endpoint, page: Endpoint | None, record: Json) 
             url_there, destructive = url_of(each, found), each.method == "DELETE"
             action = Action(each.name, title_of(each), short_of(each), url_there, destructive)
             actions.append(action)
-    names = ("label", "username", "summary", "domain", "address", "range", "name", "id")
-    label = next((str(record[name]) for name in names if record.get(name)), "Open")
     key = "" if not params else str(list(params.values())[-1])
-    return Row(record, url, key, label, actions)
+    return Row(record, url, key, actions)
 
 
 def _number(value: JsonValue, default: int) -> int:

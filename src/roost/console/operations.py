@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from pydantic import JsonValue
+
 from roost.console.api import Json, path_of
 from roost.console.words import words
 from roost.web.registry import Array, Endpoint, Page, Registry
@@ -135,12 +137,19 @@ class Operations:
         for name in path_params(endpoint.path):
             if name in params:
                 continue
-            keys = _KEYS.get(name, (name, "id"))
-            value = next((row[key] for key in keys if row.get(key) is not None), None)
+            value = first_of(row, _KEYS.get(name, (name, "id")))
             if not isinstance(value, str | int):
                 return None
             found[name] = value
         return found
+
+
+def first_of(row: Json, names: Iterable[str]) -> JsonValue:
+    """The first value that the row has; None where it has none of them."""
+    for name in names:
+        if (value := row.get(name)) is not None:
+            return value
+    return None
 
 
 def page_of(uri: object) -> str | None:

@@ -8,11 +8,10 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode
 
-import segno
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from roost.console.cells import cell, rows_of, status
 from roost.console.forms import rows_in
 from roost.console.listed import listed
 from roost.console.navigation import NAVIGATION
@@ -22,8 +21,6 @@ from roost.console.words import prose, words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
 
 SAFETY: Mapping[str, str] = {
     "Cache-Control": "no-store",
@@ -90,22 +87,6 @@ def _done(visit: Visit) -> str | None:
     return None if endpoint is None else title_of(endpoint)
 
 
-def _cell(value: object) -> Markup | str:
-    """One value for people. All that is not ours is escaped."""
-    if value is None or value == "" or value == []:
-        return Markup('<span class="none">\N{EN DASH}</span>')
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str) and _TIME.fullmatch(value):
-        said = value.replace("T", " ")
-        # It is a time, and nothing else.
-        text = f'<time datetime="{value}Z" title="{said} UTC">{said} UTC</time>'
-        return Markup(text)  # noqa: S704
-    if isinstance(value, list) and all(not isinstance(each, dict | list) for each in value):
-        return ", ".join(map(str, value))
-    return str(value)
-
-
 def _with_query(url: str, asked: Mapping[str, str], **values: object) -> str:
     """An address with what it was asked, and something else."""
     query = {**asked, **{key: str(value) for key, value in values.items()}}
@@ -143,6 +124,8 @@ def _decoded(text: str) -> str:
 
 def _tfa_picture(secret: str, username: str) -> str:
     """The QR code that authenticators scan, as an address."""
+    import segno  # Seldom needed: no start waits for it.
+
     label = quote(f"Roost:{username}")
     return segno.make(f"otpauth://totp/{label}?secret={secret}&issuer=Roost").svg_data_uri(
         border=4, light="white"
@@ -156,6 +139,7 @@ def _templates() -> "Environment":
 
     templates = Environment(
         loader=PackageLoader("roost.console"),
+        auto_reload=False,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -163,7 +147,7 @@ def _templates() -> "Environment":
     )
     templates.filters.update(
         bytes=_bytes,
-        cell=_cell,
+        cell=cell,
         decoded=_decoded,
         dollars=_dollars,
         prose=prose,
@@ -179,6 +163,8 @@ def _templates() -> "Environment":
                 "PREFIX": PREFIX,
                 "action": _action,
                 "rows_in": rows_in,
+                "rows_of": rows_of,
+                "status": status,
                 "url_of": url_of,
                 "page_of": page_of,
                 "short_of": short_of,

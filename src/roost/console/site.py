@@ -68,7 +68,7 @@ class Console:
         visitor = await visitor_of(self.site, request)
         if visitor.user is None:
             return Response(status_code=401)
-        return Live(self.app, visitor.token)
+        return Live(self.app, visitor.token, request.query_params.get("after"))
 
     async def index(self, request: Request) -> Response:
         """All pages that are below none, for what people seldom look for."""

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from starlette.responses import Response
 
 from roost.console.api import Answer
-from roost.console.listed import listed
 from roost.console.operations import short_of, url_of
 from roost.console.render import SAFETY, redirect, show
 from roost.console.visit import Visit
@@ -16,6 +15,7 @@ _DOWNLOAD = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
 
 async def show_page(visit: Visit) -> Response:
+    await visit.find_position()
     await visit.read()
     main = visit.main
     if main is None:
@@ -33,7 +33,6 @@ async def show_page(visit: Visit) -> Response:
         actions=actions,
         tabs=_tabs(visit, endpoint),
         main=main,
-        listed=listed(visit, main, visit.page.columns),
         bulk=[visit.operations.by_name[name] for name in visit.page.bulk],
         query=_query_of(visit, endpoint),
         below=_page_above(visit, endpoint),

@@ -1,6 +1,7 @@
 """One request of a browser that is logged in: what it reads, and what its user may do."""
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ from roost.oauth.sessions import Visitor
 from roost.web.registry import Endpoint
 from roost.web.routing import Params, path_params
 
+_POSITION = re.compile(rb"^id: ([0-9]+)$", re.MULTILINE)
 DESTRUCTIVE = frozenset(
     {
         "cancel_account",
@@ -55,10 +57,17 @@ class Visit:
     params: Params
     answers: dict[str, Answer] = field(default_factory=dict)
     profile: Json = field(default_factory=dict)
+    position: str | None = None
+    """Of the stream of events, from before anything was read: what comes after it is not shown."""
 
     @property
     def operations(self) -> Operations:
         return self.pages.operations
+
+    async def find_position(self) -> None:
+        answer = await self.api.call(self.operations.by_name["stream_events"], {}, {"seconds": "0"})
+        found = _POSITION.search(answer.body) if answer.ok else None
+        self.position = None if found is None else found[1].decode()
 
     async def read(self) -> None:
         """All that the page reads, and who asks."""

@@ -7,6 +7,8 @@ number, `{imageId:path}` the rest of the path, slashes included.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from types import MappingProxyType
 from typing import Generic, Literal, TypeVar
 
 from roost.ids import MAX_ID
@@ -19,12 +21,10 @@ _PARAM = re.compile(r"\{(\w+)(?::(int|path))?\}")
 _DIGITS = re.compile(r"[0-9]{1,19}")
 
 
-def path_params(template: str) -> dict[str, ParamKind]:
+@cache
+def path_params(template: str) -> Mapping[str, ParamKind]:
     """The parameters of a template, in order."""
-    kinds: dict[str, ParamKind] = {}
-    for name, kind in _PARAM.findall(template):
-        kinds[name] = _kind(kind)
-    return kinds
+    return MappingProxyType({name: _kind(kind) for name, kind in _PARAM.findall(template)})
 
 
 def _kind(text: str | None) -> ParamKind:

@@ -9,19 +9,22 @@
   const soon = 200, apart = 3000;
   let stream, waiting, last = 0;
 
-  const refresh = async () => {
+  const later = () => (waiting ??= setTimeout(refresh, Math.max(soon, last + apart - Date.now())));
+
+  async function refresh() {
     waiting = undefined;
     last = Date.now();
-    if (main.querySelector("input:checked, details.calls[open]") || !getSelection().isCollapsed) return;
+    if (main.querySelector("input:checked, details.calls[open]") || !getSelection().isCollapsed) return later();
     const answer = await fetch(location.href, { headers: { "X-Fragment": "main" } }).catch(() => undefined);
-    if (!answer?.ok) return;
+    if (!answer || answer.status === 429 || answer.status >= 500) return later();
+    if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const fresh = page.getElementById("main");
     if (!fresh) return;
     fresh.querySelector(".done")?.remove();
     window.dressTimes?.(fresh);
     become(main, fresh);
-  };
+  }
 
   // Only what differs is replaced, so that focus and what is typed stay.
   function become(old, fresh) {
@@ -38,12 +41,13 @@
   }
 
   const hear = (message) => {
+    main.dataset.position = message.lastEventId;
     const event = JSON.parse(message.data);
     if (event.status === "failed") {
       const what = event.action.replaceAll("_", " ");
       window.toast?.(`${what} of ${event.entity?.label ?? "something"} failed: ${event.message || "no reason is known"}`);
     }
-    if (shows) waiting ??= setTimeout(refresh, Math.max(soon, last + apart - Date.now()));
+    if (shows) later();
   };
 
   const connect = () => {
@@ -51,8 +55,10 @@
       stream?.close();
       stream = undefined;
     } else if (!stream) {
-      stream = new EventSource("/console/live");
+      const { position } = main.dataset;
+      stream = new EventSource("/console/live" + (position ? `?after=${position}` : ""));
       stream.onmessage = hear;
+      stream.addEventListener("reset", () => shows && later());
     }
   };
   document.addEventListener("visibilitychange", connect);

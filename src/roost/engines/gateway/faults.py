@@ -1,6 +1,6 @@
 """Refusals, as S3 clients read them."""
 
-from xml.sax.saxutils import escape
+from html import escape
 
 
 class S3Error(Exception):
@@ -13,10 +13,11 @@ class S3Error(Exception):
         self.message = message
 
     def body(self, resource: str, request_id: str) -> bytes:
+        message, resource = escape(self.message, quote=False), escape(resource, quote=False)
         return (
             '<?xml version="1.0" encoding="UTF-8"?>\n'
-            f"<Error><Code>{self.code}</Code><Message>{escape(self.message)}</Message>"
-            f"<Resource>{escape(resource)}</Resource><RequestId>{request_id}</RequestId></Error>"
+            f"<Error><Code>{self.code}</Code><Message>{message}</Message>"
+            f"<Resource>{resource}</Resource><RequestId>{request_id}</RequestId></Error>"
         ).encode()
 
 

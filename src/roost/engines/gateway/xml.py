@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable
+from html import escape
 from xml.etree.ElementTree import Element
-from xml.sax.saxutils import escape
 
 from defusedxml import ElementTree
 from defusedxml.common import DefusedXmlException
@@ -30,7 +30,7 @@ def tag(name: str, value: str | int | bool) -> str:
 def safe(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
-    escaped = escape(text, {'"': "&quot;", "\r": "&#13;"})
+    escaped = escape(text, quote=False).replace('"', "&quot;").replace("\r", "&#13;")
     if escaped.isprintable():
         return escaped
     return "".join(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from xml.sax.saxutils import escape
+from html import escape
 
 from roost.resources.object_storage.engine import Acl
 from roost.web.fields import refuse
@@ -82,7 +82,7 @@ def acl_xml(acl: Acl, owner: str) -> str:
         f"<URI>{_GROUP}{group}</URI></Grantee><Permission>{permission}</Permission></Grant>"
         for group, permission in _GRANTED[acl]
     )
-    identity = f"<ID>{escape(owner)}</ID>"
+    identity = f"<ID>{escape(owner, quote=False)}</ID>"
     return (
         f"<AccessControlPolicy {_S3}><Owner>{identity}</Owner><AccessControlList>"
         f'<Grant><Grantee xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from hmac import compare_digest
 
 import pyotp
-import segno
 
 ISSUER = "Roost"
 
@@ -36,6 +35,8 @@ def otpauth_uri(secret: str, username: str) -> str:
 
 def qr_image(uri: str) -> str:
     """The URI as a picture to be scanned: a data URI of an SVG."""
+    import segno  # Seldom needed: no start waits for it.
+
     return segno.make(uri).svg_data_uri(scale=4)
 
 
