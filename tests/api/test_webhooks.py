@@ -5,13 +5,15 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.hosts import queries
 from roost.engines.webhook.names import Names
 from roost.engines.webhook.receivers import HttpReceivers
+from roost.ids import new_uuid
 from roost.resources.webhooks import rules
 from roost.resources.webhooks.engine import DeliveryError, Outside
 from roost.shares import on_behalf_of
@@ -232,17 +234,41 @@ async def test_where_no_message_may_go(client: Client, url: str, reason: str) ->
     assert (answer.status, answer.problems) == (400, [("url", reason)])
 
 
+@pytest.mark.parametrize("address", ["1.1.1.9:7420", "[2606:4700::9]:7420"])
+async def test_no_message_goes_to_another_host_of_the_cloud(
+    client: Client, roost: Roost, address: str
+) -> None:
+    name = f"h{new_uuid()[:8]}"
+    url = f"https://{address.rpartition(':')[0]}/"
+    receivers = roost.services.get(Outside).receivers
+    async with roost.store.transaction() as db:
+        await queries.register(db, name, None)
+        await queries.set_address(db, name, address)
+    try:
+        answer = await client.send("POST", WEBHOOKS, {"label": "x", "url": url})
+        hosts = await queries.addresses(roost.store)
+        with pytest.raises(DeliveryError, match="one of this cloud"):
+            await receivers.post(url, {}, b"{}", hosts)
+    finally:
+        await queries.forget(roost.store, name)
+    assert (answer.status, answer.problems) == (400, [("url", INSIDE)])
+    # A name is looked at by what it means when the connection is made.
+    meant = ip_address(url[8:-1].strip("[]"))
+    assert isinstance(receivers, HttpReceivers)
+    assert not receivers._may_reach(meant, hosts)
+
+
 async def test_of_an_answer_only_the_beginning_is_read(hook: Receiver) -> None:
     hook.answers = [flood]
     receivers = HttpReceivers([ip_network("127.0.0.1/32")], lambda: ())
-    assert await receivers.post(hook.url, {}, b"{}") == 200
+    assert await receivers.post(hook.url, {}, b"{}", ()) == 200
 
 
 @pytest.mark.parametrize("url", ["https://localhost/", "https://127.1/", "https://2130706433/"])
 async def test_names_are_looked_at_when_the_connection_is_made(url: str) -> None:
     receivers = HttpReceivers((), lambda: ())
     with pytest.raises(DeliveryError):
-        await receivers.post(url, {}, b"{}")
+        await receivers.post(url, {}, b"{}", ())
 
 
 async def test_names_that_nobody_answers_delay_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

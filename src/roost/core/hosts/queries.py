@@ -58,6 +58,11 @@ async def all_hosts(db: Queries) -> list[HostFacts]:
     return [HostFacts(**row) for row in await db.fetch(f"{_FACTS} order by name")]
 
 
+async def addresses(db: Queries) -> set[IPv4Address | IPv6Address]:
+    """At which hosts reach each other."""
+    return {each.ip for each in await all_hosts(db) if each.ip is not None}
+
+
 async def alive_beside_main(db: Queries) -> list[str]:
     """Other hosts that run jobs at this moment."""
     rows = await db.fetch(

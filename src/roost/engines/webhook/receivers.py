@@ -5,14 +5,14 @@ and however often it means something else, nothing is sent to the cloud or its h
 """
 
 import socket
-from collections.abc import Callable, Mapping, Sequence
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
-from roost.resources.webhooks.engine import DeliveryError
+from roost.resources.webhooks.engine import Address, DeliveryError
 
 Network = IPv4Network | IPv6Network
-_Address = IPv4Address | IPv6Address
 _AddressInfo = tuple[
     int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]
 ]
@@ -40,7 +40,7 @@ class HttpReceivers:
         self._allowed = allowed
         self._cloud = cloud
 
-    def refusal(self, url: str) -> str | None:
+    def refusal(self, url: str, hosts: Collection[Address]) -> str | None:
         parts = urlsplit(url)
         try:
             address = ip_address(parts.hostname or "")
@@ -48,12 +48,14 @@ class HttpReceivers:
             address = None
         if parts.scheme != "https" and not (address is not None and self._is_allowed(address)):
             return "Must begin with https://"
-        if address is not None and not self._may_reach(address):
+        if address is not None and not self._may_reach(address, hosts):
             return _INSIDE
         return None
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
-        refusal = self.refusal(url)
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes, hosts: Collection[Address]
+    ) -> int:
+        refusal = self.refusal(url, hosts)
         if refusal is not None:
             raise DeliveryError(refusal)
         import aiohttp
@@ -61,7 +63,10 @@ class HttpReceivers:
         from roost.engines.webhook.names import Names
 
         connector = aiohttp.TCPConnector(
-            socket_factory=self._open, resolver=Names(), force_close=True, use_dns_cache=False
+            socket_factory=partial(self._open, hosts),
+            resolver=Names(),
+            force_close=True,
+            use_dns_cache=False,
         )
         try:
             async with (
@@ -84,14 +89,14 @@ class HttpReceivers:
             raise DeliveryError(f"The receiver answered {code}", code)
         return code
 
-    def _open(self, info: _AddressInfo) -> socket.socket:
+    def _open(self, hosts: Collection[Address], info: _AddressInfo) -> socket.socket:
         """For one address that the name means now, to which the connection then goes."""
         family, kind, protocol, _, address = info
-        if not self._may_reach(ip_address(str(address[0]).partition("%")[0])):
+        if not self._may_reach(ip_address(str(address[0]).partition("%")[0]), hosts):
             raise _InsideError(_INSIDE)
         return socket.socket(family, kind, protocol)
 
-    def _may_reach(self, address: _Address) -> bool:
+    def _may_reach(self, address: Address, hosts: Collection[Address]) -> bool:
         if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
             address = address.ipv4_mapped
         if self._is_allowed(address):
@@ -100,14 +105,16 @@ class HttpReceivers:
             return False
         if isinstance(address, IPv6Address) and address.is_site_local:
             return False
+        if address in hosts:
+            return False
         refused = (*_TRANSLATED, *self._cloud())
         return not any(address in network for network in refused) and not _is_own(address)
 
-    def _is_allowed(self, address: _Address) -> bool:
+    def _is_allowed(self, address: Address) -> bool:
         return any(address in network for network in self._allowed)
 
 
-def _is_own(address: _Address) -> bool:
+def _is_own(address: Address) -> bool:
     """Whether it is this host's: others cannot be bound."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as trial:

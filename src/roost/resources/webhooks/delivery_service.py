@@ -23,6 +23,7 @@ from roost.clock import Clock
 from roost.core.events import change_queries, log
 from roost.core.events.feed import order
 from roost.core.events.log import Starter
+from roost.core.hosts import queries as host_queries
 from roost.jobs.queue import JobQueue
 from roost.resources.events.records import EventRow
 from roost.resources.events.stream_service import told
@@ -130,8 +131,9 @@ class Deliveries:
         outcome: int | DeliveryError
         try:
             headers = self._headers(due, message)
+            hosts = await host_queries.addresses(self._store)
             with on_behalf_of(due.account_id):
-                outcome = await self._receivers.post(due.url, headers, message.body)
+                outcome = await self._receivers.post(due.url, headers, message.body, hosts)
         except DeliveryError as error:
             outcome = error
         await self._note(due, claimant, message, outcome, time.perf_counter() - began)

@@ -50,7 +50,7 @@ async def create_webhook(call: Call, body: CreateWebhook) -> bytes:
     It is told of what comes from now on, and maybe of what came some seconds before. The answer is
     the only one that shows its secret.
     """
-    service.check_url(call, body.url)
+    await service.check_url(call, body.url)
     revisions = call.get(Revisions)
     if body.revision is not None:
         revisions.check(body.revision, "revision")
@@ -89,7 +89,7 @@ async def update_webhook(call: Call, body: UpdateWebhook) -> bytes:
     """
     found, now = await service.lock(call, call.number("webhookId")), call.clock.seconds()
     if body.url is not None:
-        service.check_url(call, body.url)
+        await service.check_url(call, body.url)
     if body.revision is not None:
         call.get(Revisions).check(body.revision, "revision")
     await queries.update(

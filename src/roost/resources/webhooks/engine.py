@@ -1,7 +1,8 @@
 """What webhooks need from outside: somebody who hands messages over."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
 from roost.core.engine import EngineError
@@ -15,13 +16,18 @@ class DeliveryError(EngineError):
         self.code = code
 
 
-class Receivers(Protocol):
-    """The receivers of all accounts, none of which is trusted."""
+Address = IPv4Address | IPv6Address
 
-    def refusal(self, url: str) -> str | None:
+
+class Receivers(Protocol):
+    """The receivers of all accounts, none of which is trusted; `hosts` are those of the cloud."""
+
+    def refusal(self, url: str, hosts: Collection[Address]) -> str | None:
         """Why no message may go there, as far as the URL alone says it."""
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes, hosts: Collection[Address]
+    ) -> int:
         """The status of the receiver's answer, 200 to 299; DeliveryError for everything else."""
 
 

@@ -2,6 +2,7 @@
 
 from roost.core.context import Context
 from roost.core.events import change_queries, log
+from roost.core.hosts import queries as host_queries
 from roost.errors import invalid, not_found
 from roost.resources.webhooks import queries, rules
 from roost.resources.webhooks.engine import Outside
@@ -18,9 +19,10 @@ async def lock(context: Context, webhook_id: int) -> WebhookFacts:
     return found
 
 
-def check_url(context: Context, url: str) -> None:
+async def check_url(context: Context, url: str) -> None:
     """ApiError 400 for a receiver that no message may go to."""
-    refusal = context.get(Outside).receivers.refusal(url)
+    hosts = await host_queries.addresses(context.db)
+    refusal = context.get(Outside).receivers.refusal(url, hosts)
     if refusal is not None:
         raise invalid(refusal, "url")
 
