@@ -21,6 +21,7 @@ from tests.support.databases import (
 )
 from tests.support.dry_runs import contents, costs, tried
 from tests.support.instances import INSTANCES, OMITTED, create_body, made
+from tests.support.nodebalancers import BALANCERS, balancer, private
 from tests.support.object_storage import BUCKETS, bucket_body, made_bucket, path_of
 from tests.support.volumes import VOLUMES, made_volume, rested
 
@@ -190,6 +191,47 @@ async def _delete_bucket(client: Client) -> Request:
     return "DELETE", path_of(await made_bucket(client)), None
 
 
+async def _create_balancer(client: Client) -> Request:
+    configs = [{"port": 80}]
+    return "POST", BALANCERS, {"region": "us-lake", "label": "shop", "configs": configs}
+
+
+async def _balancer(client: Client) -> str:
+    row = await balancer(client)
+    return f"{BALANCERS}/{row['id']}"
+
+
+async def _update_balancer(client: Client) -> Request:
+    return "PUT", await _balancer(client), {"label": "renamed", "client_conn_throttle": 7}
+
+
+async def _delete_balancer(client: Client) -> Request:
+    return "DELETE", await _balancer(client), None
+
+
+async def _create_config(client: Client) -> Request:
+    return "POST", f"{await _balancer(client)}/configs", {"port": 80}
+
+
+async def _config(client: Client) -> str:
+    _, path, body = await _create_config(client)
+    return f"{path}/{(await client.post(path, body))['id']}"
+
+
+async def _update_config(client: Client) -> Request:
+    return "PUT", await _config(client), {"port": 81}
+
+
+async def _rebuild_config(client: Client) -> Request:
+    _, address = await private(client)
+    nodes = [{"label": "web-1", "address": f"{address}:80"}]
+    return "POST", f"{await _config(client)}/rebuild", {"port": 82, "nodes": nodes}
+
+
+async def _delete_config(client: Client) -> Request:
+    return "DELETE", await _config(client), None
+
+
 CASES = (
     Case("create_instance", _create_instance, 2),
     Case("clone_instance", _clone_instance),
@@ -220,6 +262,13 @@ CASES = (
     Case("delete_image", _delete_image, 0),
     Case("create_bucket", _create_bucket, 0),
     Case("delete_bucket", _delete_bucket, 0),
+    Case("create_nodebalancer", _create_balancer),
+    Case("update_nodebalancer", _update_balancer, 0),
+    Case("delete_nodebalancer", _delete_balancer),
+    Case("create_nodebalancer_config", _create_config, 0),
+    Case("update_nodebalancer_config", _update_config, 0),
+    Case("rebuild_nodebalancer_config", _rebuild_config, 0),
+    Case("delete_nodebalancer_config", _delete_config, 0),
 )
 REGISTRY = Registry(GROUPS.endpoints)
 

@@ -25,7 +25,7 @@ from roost.resources.nodebalancers.records import NodeBalancerConfigRow, NodeBal
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Write
-from roost.web.registry import Page, endpoint
+from roost.web.registry import DryRun, Page, endpoint
 
 _CONFIGS = f"{ONE}/configs"
 _CONFIG = f"{_CONFIGS}/{{configId:int}}"
@@ -66,6 +66,7 @@ async def list_nodebalancer_configs(call: Call) -> bytes:
     of=endpoints.view_nodebalancer,
     returns=NodeBalancerConfigRow,
     events=("nodebalancer_config_create",),
+    dry_run=DryRun(),
 )
 async def create_nodebalancer_config(
     call: Call, prepared: tuple[CreateNodeBalancerConfig, Served | None]
@@ -98,6 +99,7 @@ async def view_nodebalancer_config(call: Call) -> bytes:
     of=view_nodebalancer_config,
     returns=NodeBalancerConfigRow,
     events=("nodebalancer_config_update",),
+    dry_run=DryRun(),
 )
 async def update_nodebalancer_config(
     call: Call, prepared: tuple[UpdateNodeBalancerConfig, Served | None]
@@ -117,6 +119,7 @@ async def update_nodebalancer_config(
     scopes=WRITE,
     grant=MAY_WRITE,
     events=("nodebalancer_config_delete",),
+    dry_run=DryRun(),
 )
 async def delete_nodebalancer_config(call: Call) -> None:
     """Delete a config of a NodeBalancer.
@@ -136,6 +139,7 @@ async def delete_nodebalancer_config(call: Call) -> None:
     of=view_nodebalancer_config,
     returns=NodeBalancerConfigRow,
     events=("nodebalancer_config_update",),
+    dry_run=DryRun(),
 )
 async def rebuild_nodebalancer_config(
     call: Call, prepared: tuple[RebuildNodeBalancerConfig, Served | None]

@@ -11,7 +11,7 @@ from roost.resources.nodebalancers.records import NodeBalancerRow, NodeBalancerS
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Listed, Read, Write
-from roost.web.registry import Page, endpoint
+from roost.web.registry import DryRun, Page, endpoint
 
 READ = ("nodebalancers:read_only",)
 WRITE = ("nodebalancers:read_write",)
@@ -57,6 +57,7 @@ async def _read_certificates(call: Call, body: CreateNodeBalancer) -> Prepared:
     prepare=_read_certificates,
     returns=NodeBalancerRow,
     events=("nodebalancer_create",),
+    dry_run=DryRun(),
 )
 async def create_nodebalancer(call: Call, prepared: Prepared) -> bytes:
     """Create a NodeBalancer.
@@ -86,6 +87,7 @@ async def view_nodebalancer(call: Call) -> bytes:
     of=view_nodebalancer,
     returns=NodeBalancerRow,
     events=("nodebalancer_update",),
+    dry_run=DryRun(),
 )
 async def update_nodebalancer(call: Call, body: UpdateNodeBalancer) -> bytes:
     """Update a NodeBalancer.
@@ -97,7 +99,14 @@ async def update_nodebalancer(call: Call, body: UpdateNodeBalancer) -> bytes:
     return await fetch_record(call.db, NODEBALANCERS, (call.account_id,), nodebalancer_id)
 
 
-@endpoint("DELETE", ONE, scopes=WRITE, grant=MAY_WRITE, events=("nodebalancer_delete",))
+@endpoint(
+    "DELETE",
+    ONE,
+    scopes=WRITE,
+    grant=MAY_WRITE,
+    events=("nodebalancer_delete",),
+    dry_run=DryRun(),
+)
 async def delete_nodebalancer(call: Call) -> None:
     """Delete a NodeBalancer.
 
