@@ -89,7 +89,7 @@ def _spec(port: int) -> BalancerSpec:
         cipher_suite="recommended",
         nodes=(node,),
     )
-    return BalancerSpec(1, _ADDRESS, 0, (config,))
+    return BalancerSpec(1, 1, _ADDRESS, 0, (config,))
 
 
 async def _node(network: GuestNetwork, name: str) -> None:

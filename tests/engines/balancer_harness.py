@@ -179,5 +179,7 @@ def config(
     )
 
 
-def balancer(harness: BalancerHarness, *configs: ConfigSpec, number: int = 1) -> BalancerSpec:
-    return BalancerSpec(number, harness.address, 0, configs)
+def balancer(
+    harness: BalancerHarness, *configs: ConfigSpec, number: int = 1, account_id: int = 1
+) -> BalancerSpec:
+    return BalancerSpec(number, account_id, harness.address, 0, configs)

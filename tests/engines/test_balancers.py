@@ -6,6 +6,7 @@ import signal
 import ssl
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -245,6 +246,75 @@ async def test_no_more_workers_than_changes_that_connections_outlive(
     async with asyncio.timeout(60):
         assert await reader.read() == b""
     writer.close()
+
+
+async def held_open(
+    harness: HaproxyHarness,
+) -> tuple[str, asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection, and which node has answered."""
+    reader, writer = await asyncio.open_connection(harness.address, 80)
+    writer.write(b"GET / HTTP/1.1\r\nHost: shop\r\n\r\n")
+    await reader.readuntil(b"node ")
+    return (await reader.readexactly(1)).decode(), reader, writer
+
+
+async def ended(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """Whether a connection is, over which is asked once more."""
+    try:
+        writer.write(b"GET / HTTP/1.1\r\nHost: shop\r\n\r\n")
+        async with asyncio.timeout(20):
+            return await reader.read(1) == b""
+    except ConnectionError:
+        return True
+
+
+async def test_connections_to_a_node_end_with_it(harness: HaproxyHarness) -> None:
+    """Those of former workers as well; others go on."""
+    first, second = await harness.node(1), await harness.node(2)
+    both = replace(config(7, first, second), protocol="tcp")
+    await harness.engine.apply(balancer(harness, both))
+    held = [await held_open(harness) for _ in range(2)]
+    await harness.engine.apply(balancer(harness, both, config(8, port=81)))
+    held += [await held_open(harness) for _ in range(2)]
+    assert Counter(node for node, _, _ in held) == {"1": 2, "2": 2}
+    await harness.engine.apply(balancer(harness, replace(both, nodes=(second,))))
+    for node, reader, writer in held:
+        assert await ended(reader, writer) is (node == "1")
+        writer.close()
+
+
+async def test_a_former_worker_reaches_no_node_that_is_gone(harness: HaproxyHarness) -> None:
+    """Neither with what a client asks over a connection that was idle meanwhile."""
+    first, second = await harness.node(1), await harness.node(2)
+    await harness.engine.apply(balancer(harness, config(7, first)))
+    held = [await held_open(harness) for _ in range(2)]
+    await harness.engine.apply(balancer(harness, config(7, first, second)))
+    await harness.engine.apply(balancer(harness, config(7, second)))
+    for _, reader, writer in held:
+        writer.write(b"GET / HTTP/1.1\r\nHost: shop\r\n\r\n")
+        async with asyncio.timeout(30):
+            assert b"node 1" not in await reader.read(-1)
+        writer.close()
+
+
+async def test_an_account_leaves_room_for_others(
+    harness: HaproxyHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendering, "MOST_CONNECTIONS", 40)
+    node = await harness.node(1)
+    greedy = balancer(harness, *(config(port, node, port=port) for port in (80, 81)))
+    other = balancer(harness, config(7, node, port=90), number=2, account_id=2)
+    await harness.engine.apply(greedy)
+    await harness.engine.apply(other)
+    held = []
+    for n in range(60):
+        with suppress(ConnectionError):  # Some are refused at once.
+            held.append(await asyncio.open_connection(harness.address, 80 + n % 2))
+    assert await harness.asked(80) is None
+    assert await harness.asked(90) == "node 1"
+    for _, writer in held:
+        writer.close()
+    await harness.engine.remove(2)
 
 
 async def test_a_change_is_in_force_when_it_is_applied(harness: HaproxyHarness) -> None:

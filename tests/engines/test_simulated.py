@@ -41,7 +41,7 @@ BUCKET = BucketSpec("photos", "1-20300131", "private", False)
 KEY = KeySpec("key-1", "access", "secret", ())
 VOLUME, CLONE = VolumeSpec(ID, 20), VolumeSpec(ID + 1, 20)
 FIREWALL = FirewallSpec(ID, RuleSet((), "DROP", (), "ACCEPT"), frozenset({"192.0.2.1"}))
-BALANCER = BalancerSpec(ID, "192.0.2.2", 0, ())
+BALANCER = BalancerSpec(ID, 1, "192.0.2.2", 0, ())
 SHAPE = DatabaseShape("mysql", "8.0.30", 1, "none", encrypted=False, ssl_connection=True)
 DATABASE = DatabaseSpec(ID, SHAPE, 1, 1024, 2048, (), "roostadmin", "a password")
 

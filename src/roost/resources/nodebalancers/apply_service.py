@@ -36,7 +36,7 @@ async def wanted(db: Queries, services: Services, row: BalancerFacts) -> Balance
     configs = tuple(
         _config(box, each, nodes[each.id]) for each in await config_queries.of_balancer(db, row.id)
     )
-    return BalancerSpec(row.id, row.address, row.client_conn_throttle, configs)
+    return BalancerSpec(row.id, row.account_id, row.address, row.client_conn_throttle, configs)
 
 
 def _config(box: Box, row: ConfigFacts, nodes: list[NodeFacts]) -> ConfigSpec:

@@ -75,6 +75,8 @@ class BalancerSpec:
     """A NodeBalancer as it should be."""
 
     id: int
+    account_id: int
+    """Whose it is: what all have together is shared out among accounts."""
     address: str
     throttle: int
     """New connections a second from one address of a client; 0: any number."""
@@ -112,14 +114,16 @@ class BalancerTraffic:
 class BalancerEngine(Protocol):
     """One data plane that shares out connections to the addresses of a region's NodeBalancers.
 
-    Connections that are open go on through any change of anything, as long as their node is there.
+    Connections that are open go on through any change of anything, as long as their node is there;
+    those to a node that goes end with it.
     """
 
     @property
     def name(self) -> str: ...
 
     async def apply(self, balancer: BalancerSpec) -> None:
-        """Put it in force: new connections meet it, and nothing older, when this returns."""
+        """Put it in force: new connections meet it, and nothing older, when this returns; there are
+        none to nodes that it no longer has."""
 
     async def remove(self, balancer_id: int) -> None:
         """Nobody answers at its address then. Nothing happens when there is none."""

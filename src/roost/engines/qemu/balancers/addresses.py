@@ -1,4 +1,5 @@
-"""The addresses of NodeBalancers in a region's namespace, and what is counted there."""
+"""The addresses of NodeBalancers in a region's namespace, what is counted there, and where HAProxy
+may go."""
 
 from collections.abc import Collection, Mapping
 from ipaddress import IPv4Address, IPv4Network
@@ -9,6 +10,9 @@ from roost.engines.qemu.host.programs import run
 from roost.engines.qemu.network.namespace import namespace_path
 
 _TABLE = "inet roost_balancers"
+_NODES = "nodes"
+USER = "haproxy"
+"""As which HAProxy runs."""
 _DOING = "The NodeBalancer could not be changed"
 _SEEING = "What NodeBalancers move cannot be seen"
 
@@ -44,8 +48,24 @@ class Addresses:
         self._namespace = namespace
         self._pools = pools
 
+    async def admit(self, nodes: Collection[tuple[str, int]]) -> None:
+        """HAProxy reaches these addresses and ports, and no others: neither does a worker that had
+        others once, whoever has them by now."""
+        members = ", ".join(f"{address} . {port}" for address, port in sorted(nodes))
+        named = f"{_TABLE} {_NODES}"
+        lines = [
+            f"add table {_TABLE}",
+            f"add set {named} {{ type ipv4_addr . inet_service; }}",
+            f"flush set {named}",
+            *([f"add element {named} {{ {members} }}"] if members else []),
+        ]
+        await self._nft("".join(f"{line}\n" for line in lines))
+
     async def bring(self, held: Mapping[int, str]) -> None:
-        """Exactly these, by the ids of NodeBalancers; each is counted from its first packet on."""
+        """Exactly these, by the ids of NodeBalancers; each is counted from its first packet on.
+
+        Nodes have been admitted before.
+        """
         await self._nft(_rules(held))
         if gone := (await self.counted()).keys() - held.keys():
             await self._nft(_forgetting(gone))
@@ -95,7 +115,15 @@ def _rules(held: Mapping[int, str]) -> str:
             name = f"{way}_{balancer_id}"
             lines.append(f"add counter {_TABLE} {name}")
             lines.append(f"add rule {_TABLE} {chain} ip {end} {address} counter name {name}")
+    if held:
+        lines.append(f"add rule {_TABLE} leaving {_outward(held.values())}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _outward(own: Collection[str]) -> str:
+    """What is for clients leaves from the address of a NodeBalancer."""
+    sent = f"meta skuid {USER} oifname != lo ip saddr != {{ {', '.join(sorted(own))} }}"
+    return f"{sent} ip daddr . tcp dport != @{_NODES} reject with tcp reset"
 
 
 def _forgetting(ids: Collection[int]) -> str:

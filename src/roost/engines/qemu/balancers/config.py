@@ -4,14 +4,17 @@ Nothing that a user wrote stands there but in strong quotes, within which HAProx
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from roost.engines.qemu.balancers.addresses import USER
 from roost.resources.nodebalancers.engine import BalancerSpec, ConfigSpec, NodeSpec
 
 MOST_CONNECTIONS = 20_000
 """Of all NodeBalancers of a region at once."""
 _OF_ONE_PORT = 10_000
+_KEPT = 4
+"""The last fourth of them is kept for accounts that have less than their share of it."""
 MOST_CHANGES = 128
 """That open connections outlive: each leaves a worker with its memory behind while it has any."""
 _PEERS = "127.0.0.1:1023"
@@ -20,7 +23,7 @@ _PEERS = "127.0.0.1:1023"
 _GLOBAL = """\
 global
     master-worker
-    user haproxy
+    user {user}
     group haproxy
     localpeer own
     maxconn {most}
@@ -31,6 +34,9 @@ global
     stats socket {socket} mode 600 level admin expose-fd listeners
     ssl-default-bind-options no-tls-tickets
     tune.ssl.default-dh-param 2048
+.if version_atleast(2.6)
+    httpclient.ssl.verify none
+.endif
 
 defaults
     maxconn {each}
@@ -47,7 +53,14 @@ defaults
 
 peers own
     peer own {peers}
+
+backend {accounts}
+    stick-table type integer size 100k store conn_cur
 """
+"""HAProxy's own client of HTTP, which nothing here uses, would read all authorities of the host at
+each start: 25 of 35 ms of a processor."""
+_ACCOUNTS = "accounts"
+"""Which one has how many connections; 0 stands for all of them."""
 _RECOMMENDED = "ssl-min-ver TLSv1.2 ciphers ECDHE+AESGCM:ECDHE+CHACHA20"
 _LEGACY = "ssl-min-ver TLSv1.0 ciphers ALL:!aNULL:!eNULL:@SECLEVEL=0"
 
@@ -66,9 +79,10 @@ def pem_path(folder: Path, config: ConfigSpec) -> Path:
     return folder / f"c{config.id}-{digest[:16]}.pem"
 
 
-def render(folder: Path, socket: Path, balancers: Iterable[BalancerSpec]) -> tuple[str, str]:
+def render(folder: Path, socket: Path, balancers: Collection[BalancerSpec]) -> tuple[str, str]:
     """The digest by which a server says that it has it, and the whole configuration."""
-    parts = [line for each in balancers for line in _balancer(folder, each)]
+    share = _share(len({each.account_id for each in balancers}))
+    parts = [line for each in balancers for line in _balancer(folder, each, share)]
     body = "\n".join(parts)
     digest = hashlib.sha256(body.encode()).hexdigest()[:32]
     head = _GLOBAL.format(
@@ -77,21 +91,40 @@ def render(folder: Path, socket: Path, balancers: Iterable[BalancerSpec]) -> tup
         changes=MOST_CHANGES,
         digest=digest,
         socket=socket,
+        user=USER,
         peers=_PEERS,
+        accounts=_ACCOUNTS,
     )
     return digest, f"{head}\n{body}\n"
 
 
-def _balancer(folder: Path, balancer: BalancerSpec) -> Iterator[str]:
+def _share(accounts: int) -> int:
+    """Connections that an account may have, whatever others do."""
+    return MOST_CONNECTIONS // _KEPT // max(1, accounts)
+
+
+def backend_name(config_id: int) -> str:
+    """Of the nodes of a config."""
+    return f"c{config_id}.nodes"
+
+
+def server_name(node_id: int) -> str:
+    """Of a node."""
+    return f"n{node_id}"
+
+
+def _balancer(folder: Path, balancer: BalancerSpec, share: int) -> Iterator[str]:
     if balancer.throttle:
         yield f"backend b{balancer.id}"
         yield "    stick-table type ip size 100k expire 10s store conn_rate(1s)"
     for config in balancer.configs:
-        yield from _frontend(folder, balancer, config)
+        yield from _frontend(folder, balancer, config, share)
         yield from _backend(config)
 
 
-def _frontend(folder: Path, balancer: BalancerSpec, config: ConfigSpec) -> Iterator[str]:
+def _frontend(
+    folder: Path, balancer: BalancerSpec, config: ConfigSpec, share: int
+) -> Iterator[str]:
     mode = "tcp" if config.protocol == "tcp" else "http"
     yield f"frontend c{config.id}"
     yield f"    mode {mode}"
@@ -104,15 +137,20 @@ def _frontend(folder: Path, balancer: BalancerSpec, config: ConfigSpec) -> Itera
         yield f"    tcp-request connection track-sc0 src table b{balancer.id}"
         rate = f"sc0_conn_rate(b{balancer.id}) gt {balancer.throttle}"
         yield f"    tcp-request connection reject if {{ {rate} }}"
+    yield f"    tcp-request connection track-sc1 int({balancer.account_id}) table {_ACCOUNTS}"
+    yield f"    tcp-request connection track-sc2 int(0) table {_ACCOUNTS}"
+    most = MOST_CONNECTIONS - MOST_CONNECTIONS // _KEPT
+    full = f"{{ sc2_conn_cur({_ACCOUNTS}) gt {most} }} {{ sc1_conn_cur({_ACCOUNTS}) gt {share} }}"
+    yield f"    tcp-request connection reject if {full}"
     if mode == "http":
         yield "    option forwardfor"
         yield f"    http-request set-header X-Forwarded-Proto {config.protocol}"
-    yield f"    default_backend c{config.id}.nodes"
+    yield f"    default_backend {backend_name(config.id)}"
 
 
 def _backend(config: ConfigSpec) -> Iterator[str]:
     mode = "tcp" if config.protocol == "tcp" else "http"
-    yield f"backend c{config.id}.nodes"
+    yield f"backend {backend_name(config.id)}"
     yield f"    mode {mode}"
     yield f"    balance {config.algorithm}"
     if config.algorithm == "source":
@@ -143,12 +181,12 @@ def _check(config: ConfigSpec) -> Iterator[str]:
 
 def _server(config: ConfigSpec, node: NodeSpec) -> str:
     check = config.check
-    words = [f"    server n{node.id} {node.address}:{node.port}"]
+    words = [f"    server {server_name(node.id)} {node.address}:{node.port}"]
     words.append(f"weight {0 if node.mode == 'drain' else node.weight}")
     if config.proxy_protocol != "none":
         words.append("send-proxy" if config.proxy_protocol == "v1" else "send-proxy-v2")
     if config.stickiness == "http_cookie":
-        words.append(f"cookie n{node.id}")
+        words.append(f"cookie {server_name(node.id)}")
     if check.kind != "none":
         words.append(f"check inter {check.interval}s fall {check.attempts} rise 2")
         if check.passive:

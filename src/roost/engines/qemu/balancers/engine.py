@@ -17,8 +17,9 @@ from roost.core.engine import EngineError, Health
 from roost.engines.locks import locked
 from roost.engines.qemu.balancers import stats
 from roost.engines.qemu.balancers.addresses import Addresses
-from roost.engines.qemu.balancers.config import pem_path, render
+from roost.engines.qemu.balancers.config import backend_name, pem_path, render, server_name
 from roost.engines.qemu.balancers.server import Server
+from roost.engines.qemu.balancers.sessions import Gone, end_sessions
 from roost.engines.qemu.host.programs import faults
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.namespace import identity
@@ -158,14 +159,22 @@ class HaproxyBalancers:
                 await self._network.ensure()
             with faults(_DOING):
                 digest = await self._write(after)
+                anew = before == after or self._server.process() is None
+                had, have = _nodes(before), _nodes(after)
+                places = {place for place, _ in have}
+                if anew or not have <= had:
+                    await self._addresses.admit(places | {place for place, _ in had})
                 wanted = {each.id: each.address for each in after.values()}
-                present = {each.id: each.address for each in before.values()}
-                if wanted != present or before == after or self._server.process() is None:
+                if anew or wanted != {each.id: each.address for each in before.values()}:
                     await self._addresses.bring(wanted)
                 if after:
                     await self._server.serve(digest)
                 else:
                     await self._server.end()
+                if gone := had - have:
+                    await self._addresses.admit(places)
+                    if after:
+                        await end_sessions(self._server.master, {name for _, name in gone})
             self._note(before, after)
 
     async def _write(self, held: Mapping[int, BalancerSpec]) -> str:
@@ -203,6 +212,16 @@ class HaproxyBalancers:
     def _read(self) -> dict[int, BalancerSpec]:
         found = map(_SPEC.validate_json, (p.read_bytes() for p in self._folder.glob("b*.json")))
         return {each.id: each for each in sorted(found, key=lambda each: each.id)}
+
+
+def _nodes(held: Mapping[int, BalancerSpec]) -> set[tuple[tuple[str, int], Gone]]:
+    """Where each node is, and as what HAProxy has it."""
+    return {
+        ((node.address, node.port), (backend_name(config.id), server_name(node.id)))
+        for each in held.values()
+        for config in each.configs
+        for node in config.nodes
+    }
 
 
 def _write(path: Path, content: bytes) -> None:

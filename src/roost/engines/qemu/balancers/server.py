@@ -17,7 +17,7 @@ import structlog
 
 from roost.core.engine import EngineError
 from roost.engines.processes import Process, find_process
-from roost.engines.qemu.balancers.stats import in_force
+from roost.engines.qemu.balancers.stats import in_force, processes
 from roost.engines.qemu.host.programs import run
 from roost.engines.qemu.network.namespace import namespace_path
 
@@ -44,6 +44,7 @@ class Server:
         self._namespace = namespace
         self.config = folder / "haproxy.cfg"
         self.socket = folder / "stats.sock"
+        self.master = folder / "master.sock"
         self._pid_file = folder / "haproxy.pid"
 
     def process(self) -> Process | None:
@@ -69,6 +70,7 @@ class Server:
             await self.end()
             await self._start()
         elif await in_force(self.socket) != digest:
+            await processes(self.master)
             master.kill(signal.SIGUSR2)
         await self._wait(digest)
 
@@ -88,6 +90,7 @@ class Server:
             process = await asyncio.create_subprocess_exec(
                 *("setsid", "--fork", "nsenter", f"--net={namespace_path(self._namespace)}"),
                 *(program() or PROGRAM, "-W", "-db", "-f", self.config, "-p", self._pid_file),
+                *("-S", f"{self.master},mode,600"),
                 cwd="/",
                 env=_ENVIRONMENT,
                 stdin=asyncio.subprocess.DEVNULL,

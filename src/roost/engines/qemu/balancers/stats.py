@@ -2,13 +2,16 @@
 
 import asyncio
 import csv
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from roost.core.engine import EngineError
 from roost.resources.nodebalancers.engine import NodeStatus
 
 _SECONDS = 5.0
+_MASTER_SECONDS, _POLL_SECONDS = 10.0, 0.005
 _MOST = 64 * 1024 * 1024
 """Bytes of an answer."""
 
@@ -20,11 +23,28 @@ async def ask(socket: Path, command: str) -> str:
             reader, writer = await asyncio.open_unix_connection(str(socket), limit=_MOST)
             try:
                 writer.write(f"{command}\n".encode())
+                writer.write_eof()  # A master that has had another worker waits for it.
                 return (await reader.read(-1)).decode()
             finally:
                 writer.close()
     except (OSError, TimeoutError) as error:
         raise EngineError("The region's NodeBalancers do not answer") from error
+
+
+async def processes(master: Path) -> str:
+    """What a master answers at its own socket. Raises EngineError when it does not in time.
+
+    One that has just begun a worker comes there a little later, and heeds no signal before.
+    """
+    deadline = time.monotonic() + _MASTER_SECONDS
+    while True:
+        with suppress(EngineError):
+            shown = await ask(master, "show proc")
+            if shown:
+                return shown
+        if time.monotonic() > deadline:
+            raise EngineError("The NodeBalancers of the region could not be changed")
+        await asyncio.sleep(_POLL_SECONDS)
 
 
 async def in_force(socket: Path) -> str | None:
