@@ -72,8 +72,13 @@ class _FormReader(HTMLParser):
             self._asks = values["method"] == "get"
             if not self._asks:
                 self.forms.append(Form(values["action"], {}))
-        elif tag == "input" and not self._asks and values.get("type") != "checkbox":
+        elif tag == "input" and not self._asks and _is_sent(values):
             self.forms[-1].fields[values["name"]] = values.get("value", "")
+
+
+def _is_sent(values: Mapping[str, str]) -> bool:
+    kind = values.get("type")
+    return kind != "checkbox" and (kind != "radio" or "checked" in values)
 
 
 class Browser:

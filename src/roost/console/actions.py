@@ -28,6 +28,9 @@ TOO_DEEP = "What is written as JSON is nested too deeply."
 _FORMER = "was:"
 """Before the name of a field: what it was when the form was shown."""
 
+_REPLACING = frozenset({"replace_firewall_rules"})
+"""Whose bodies take the place of all, so that what has not changed is sent, too."""
+
 _SHOWN_ONCE = frozenset(
     {
         "create_oauth_client",
@@ -190,7 +193,8 @@ async def _form(visit: Visit, sent: Sent) -> Form:
     about = {} if answer is None else answer.record
     is_absent = endpoint.method == "DELETE" and answer is not None and answer.status in (404, 429)
     fields = fields_of(visit.schemas, visit.schemas.body_of(endpoint))
-    former = values_of(fields, about) if endpoint.method == "PUT" else {}
+    shows = values_of(fields, about) if endpoint.method == "PUT" else {}
+    former = {} if endpoint.name in _REPLACING else shows
     given = {name: "\n".join(values) for name, values in sent.items()}
     asked = dict(visit.request.query_params) if not sent else {}
     fields = await with_questions(visit, fields, {**asked, **given})
@@ -204,7 +208,7 @@ async def _form(visit: Visit, sent: Sent) -> Form:
         endpoint=endpoint,
         # A script asks as often as something is typed: what can be chosen is there already.
         fields=fields if _is_fragment(visit) else await with_choices(visit, endpoint, fields),
-        values={**({} if endpoint.method == "PUT" else defaults), **former, **asked, **given},
+        values={**({} if endpoint.method == "PUT" else defaults), **shows, **asked, **given},
         former=former,
         about=about,
         absent=answer if is_absent else None,

@@ -23,6 +23,8 @@ _LONG = 256
 NULL = "null"
 """Of a choice: that it is null, where a field that is left out would stay as it is."""
 MAX_ROWS = 1000
+_WHOLE = frozenset({"devices", "updates"})
+"""Groups that the API takes in place of all that they were."""
 _SECRETS = ("pass", "cvv", "secret")
 
 
@@ -180,14 +182,15 @@ def body_of(fields: Sequence[Field], sent: Sent, former: Mapping[str, str]) -> d
         key = each.name.rpartition(".")[2]
         if each.kind == "group":
             if inner := body_of(each.fields, sent, former):
-                body[key] = inner
+                body[key] = body_of(each.fields, sent, {}) if key in _WHOLE else inner
         elif each.kind == "rows":
             rows = _rows(each, sent)
             was = _rows(each, {name: [text] for name, text in former.items()})
             if each.name in sent and rows != was:
                 body[key] = rows
         elif each.name in sent:
-            text = "\n".join(sent[each.name]).replace("\r\n", "\n")
+            text = ("\n" if each.kind == "lines" else " ").join(sent[each.name])
+            text = text.replace("\r\n", "\n")
             if text.strip("\n") != former.get(each.name, "").strip("\n"):
                 body[key] = _value(each, text)
     return body

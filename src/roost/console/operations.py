@@ -92,6 +92,15 @@ class Operations:
                 below[home.name] = (*below.get(home.name, ()), each)
         return below
 
+    @cached_property
+    def areas(self) -> Mapping[str, frozenset[str]]:
+        """Of scopes that something needs: what each may be, by its area."""
+        found: dict[str, frozenset[str]] = {}
+        for scope in sorted({scope for each in self.registry for scope in each.scopes}):
+            area, _, level = scope.partition(":")
+            found[area] = found.get(area, frozenset()) | {level}
+        return found
+
     def actions(self, page: Endpoint) -> tuple[Endpoint, ...]:
         """What can be done on the page of this operation, first what it is changed by."""
         found = (each for each in self._below.get(page.name, ()) if each.method != "GET")
@@ -210,8 +219,9 @@ def subject_of(endpoint: Endpoint) -> str:
 
 
 def title_of(endpoint: Endpoint) -> str:
-    """What it does, in a few words."""
-    return endpoint.summary.rstrip(".")
+    """What it does, in a few words: without what its summary adds."""
+    text = endpoint.summary.rstrip(".")
+    return text if " and, " in text else re.split("[,;:] ", text)[0]
 
 
 def reached(operations: Operations, hand_made: Iterable[str]) -> frozenset[str]:

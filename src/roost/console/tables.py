@@ -1,5 +1,6 @@
 """Tables of lists: columns from the records that a list has."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from roost.web.registry import Endpoint
 MOST = 7
 _FIRST = ("label", "id", "status")
 _LAST = ("created", "updated", "expiry")
+_UNIT = re.compile(r"([GM]i?B|Mbit/s|bytes)\b")
 _SCALARS = ("string", "integer", "number", "boolean")
 
 
@@ -22,7 +24,9 @@ class Column:
 
     @property
     def title(self) -> str:
-        return words(self.name)
+        """With its unit, where that is what is said of it first."""
+        unit = _UNIT.match(self.text)
+        return words(self.name) if unit is None else f"{words(self.name)} ({unit[0]})"
 
 
 def columns_of(schemas: Schemas, endpoint: Endpoint, chosen: Sequence[str] = ()) -> list[Column]:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from roost.console.made import (
     account,
+    changes,
+    configs,
     databases,
     domains,
     images,
@@ -19,6 +21,8 @@ from roost.console.pages import Page
 PAGES: Sequence[Page] = (
     *start.PAGES,
     *instances.PAGES,
+    *changes.PAGES,
+    *configs.PAGES,
     *volumes.PAGES,
     *images.PAGES,
     *networks.PAGES,

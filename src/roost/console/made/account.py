@@ -1,8 +1,15 @@
-"""The account: the bill so far, invoices, and what users may do."""
+"""The account: what happens, the bill so far, invoices, and what users may do."""
 
-from roost.console.pages import Page, read
+from roost.console.pages import Page, Read, read
 
 PAGES = (
+    Page(
+        "/account/events",
+        "Activity",
+        "account/events.html",
+        {"list": Read("list_events", listed=True)},
+        lead="What was done, by whom, and how it ended; the newest first.",
+    ),
     Page(
         "/account/estimate",
         "The bill so far",
@@ -26,5 +33,12 @@ PAGES = (
         "What {username} may do",
         "account/edit-grants.html",
         form="update_user_grants",
+    ),
+    Page(
+        "/profile/tokens",
+        "Create a token",
+        "account/token.html",
+        form="create_token",
+        lead="With it programs call the API in your name. It is shown once.",
     ),
 )

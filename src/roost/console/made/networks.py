@@ -16,6 +16,12 @@ PAGES = (
         columns=("label", "status", "tags", "created", "updated"),
     ),
     Page(
+        "/networking/firewalls",
+        "Create a firewall",
+        "firewalls/create.html",
+        form="create_firewall",
+    ),
+    Page(
         _FIREWALL,
         "{label}",
         "firewalls/firewall.html",

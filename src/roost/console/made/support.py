@@ -12,4 +12,11 @@ PAGES = (
             "replies": read("list_ticket_replies", page_size="500"),
         },
     ),
+    Page(
+        "/support/tickets/{ticketId:int}/attachments",
+        "Attach a file",
+        "form.html",
+        form="upload_ticket_attachment",
+        lead="A picture (`.gif`, `.jpg`, `.png`, `.tiff`), a `.pdf` or a `.txt`, of at most 5 MB.",
+    ),
 )
