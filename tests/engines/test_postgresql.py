@@ -351,6 +351,14 @@ async def test_programs_of_postgresql_dump_and_restore(
         assert (await call("psql", *asked, database="copies")).strip() == "100|film 99"
         with pytest.raises(EngineError):
             await call("psql", "--command=select 1", database="copies", mode="disable")
+        application = await asyncpg.connect(
+            f"postgresql://{spec.username}:{spec.password}@{host.address}:{access.port}/copies"
+            f"?sslmode=verify-full&sslrootcert={tmp_path}/ca.pem"
+        )
+        try:
+            assert await application.fetchval("select count(*) from film where id > $1", 50) == 50
+        finally:
+            await application.close()
         for database in ("films", "copies"):
             await call("psql", f"--command=drop database {database}", database="postgres")
     finally:
