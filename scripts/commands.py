@@ -14,6 +14,7 @@ from roost.app.groups import GROUPS
 from roost.console.api import Json
 from roost.console.schemas import Schemas, properties, text_of, type_of
 from roost.console.visit import is_destructive
+from roost.web.headers import REVISION
 from roost.web.openapi import build_document
 from roost.web.registry import Array, Binary, Endpoint, Page, Registry, Stream
 from roost.web.routing import path_params, plain_path
@@ -114,7 +115,8 @@ def build() -> str:
             raise ValueError(f"{endpoint.name} is a second {name}")
         commands[name] = dict(_command(endpoint, registry, schemas))
     lines = [f"{json.dumps(name)}: {_compact(commands[name])}" for name in sorted(commands)]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    head = f'{{"revision": {json.dumps(REVISION)},\n"commands": {{\n'
+    return head + ",\n".join(lines) + "\n}}\n"
 
 
 def group_of(endpoint: Endpoint) -> str:

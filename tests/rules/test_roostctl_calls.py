@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from roost.ctl.main import main
+from roost.web.headers import REVISION
 
 Answer = tuple[int, Mapping[str, str], object]
 EVENTS = "/v4/account/events"
@@ -89,6 +90,13 @@ def test_a_post_is_sent_again_as_the_same(script: Script) -> None:
     assert (
         script.asked_for("POST /v4/volumes")[-1]["Idempotency-Key"] != asked[0]["Idempotency-Key"]
     )
+
+
+def test_every_call_names_the_revision_that_the_commands_are_of(script: Script) -> None:
+    script.answers["GET /v4/volumes"] = [page()]
+    assert script.run("volumes", "list").exit_code == 0
+    (headers,) = script.asked_for("GET /v4/volumes")
+    assert headers["Roost-Revision"] == REVISION
 
 
 def test_a_delete_is_sent_once(script: Script) -> None:

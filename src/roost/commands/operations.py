@@ -45,6 +45,11 @@ class _Command(TypedDict):
     view: NotRequired[str]
 
 
+class _File(TypedDict):
+    revision: str
+    commands: Mapping[str, _Command]
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """A field of the body; one of a nested record has dots in its name."""
@@ -98,6 +103,11 @@ class Command:
         return "upload_to" in self.columns
 
 
+def revision() -> str:
+    """The one of the API that the commands are of."""
+    return _file()["revision"]
+
+
 def names() -> Mapping[str, Sequence[str]]:
     """The names of the commands that are not hidden, by their groups."""
     found: dict[str, list[str]] = {}
@@ -126,9 +136,13 @@ def _made(name: str, read: _Command) -> Command:
     return Command(name=name, **{**read, "options": options})  # type: ignore[arg-type]
 
 
-@cache
 def _read() -> Mapping[str, _Command]:
-    found: Mapping[str, _Command] = json.loads(_FILE.read_bytes())
+    return _file()["commands"]
+
+
+@cache
+def _file() -> _File:
+    found: _File = json.loads(_FILE.read_bytes())
     return found
 
 

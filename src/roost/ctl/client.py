@@ -12,6 +12,7 @@ from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from roost.app.table import escape
+from roost.commands.operations import revision
 from roost.commands.written import Value
 from roost.ctl.errors import UNREACHABLE, CommandError, code_of
 from roost.ctl.profiles import Profile
@@ -76,7 +77,8 @@ def send(profile: Profile, request: Request) -> Answer:
 def opened(profile: Profile, request: Request) -> Iterator[http.client.HTTPResponse]:
     """One exchange. OSError and HTTPException are the caller's."""
     with closing(connect(profile.url, profile.ca)) as connection:
-        headers = {"User-Agent": "roostctl", "Accept": "*/*", **request.headers}
+        # A token may have been made when records had another shape.
+        headers = {"User-Agent": "roostctl", "Roost-Revision": revision(), **request.headers}
         if profile.token:
             headers["Authorization"] = f"Bearer {profile.token}"
         base = urlsplit(profile.url).path
