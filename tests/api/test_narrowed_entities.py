@@ -4,14 +4,15 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.core.grant_queries import give
+from roost.ids import new_uuid
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.api.samples.databases import SAMPLES as DATABASES
 from tests.api.samples.images import make_image
 from tests.api.test_backups import enabled, saved
-from tests.api.test_narrowed_tokens import narrowed, refused
 from tests.support.client import Client, Json
 from tests.support.firewalls import FIREWALLS, firewall_body, guarded
 from tests.support.instances import INSTANCES, OMITTED, create_body, made
+from tests.support.narrowing import narrowed, refused
 from tests.support.nodebalancers import BALANCERS, balancer, private
 from tests.support.volumes import VOLUMES, made_volume
 from tests.support.vpcs import VPCS, inside, made_vpc
@@ -141,12 +142,13 @@ async def test_what_is_made_must_be_within(client: Client) -> None:
 async def test_a_copy_must_be_within(client: Client) -> None:
     row = await made_volume(client, label="ci-a")
     domain = await client.post(
-        "/domains", {"domain": "ci-a.example", "type": "master", "soa_email": "a@b.example"}
+        "/domains",
+        {"domain": f"ci-{new_uuid()}.example", "type": "master", "soa_email": "a@b.example"},
     )
     child = narrowed(client, {"label_prefix": "ci-"})
     answer = await child.send("POST", f"{VOLUMES}/{row['id']}/clone", {"label": "stolen"})
     assert refused(answer, "label_prefix")
-    body = {"domain": "other.example"}
+    body = {"domain": f"{new_uuid()}.example"}
     answer = await child.send("POST", f"/domains/{domain['id']}/clone", body)
     assert refused(answer, "label_prefix")
     assert (await client.get("/domains"))["results"] == 1

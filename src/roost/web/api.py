@@ -20,6 +20,7 @@ from roost.secrets import Box
 from roost.shares import on_behalf_of
 from roost.store import Connection
 from roost.web import exchange as http
+from roost.web import spending
 from roost.web.admission import LARGE, Admission
 from roost.web.bodies import read_body
 from roost.web.call import Call
@@ -328,9 +329,13 @@ async def _prepare(endpoint: Endpoint, call: Call, body: object) -> object:
 
 
 async def _handle(endpoint: Endpoint, call: Call, body: object) -> Reply:
+    paid = endpoint.writes and spending.budgets_of(call)
+    start = await spending.before(call) if paid else 0
     result = await (endpoint.handler(call) if body is None else endpoint.handler(call, body))
     reply = result if isinstance(result, Reply) else Reply(200, _dump(result))
     await require_created(endpoint, call, reply)
+    if paid:
+        await spending.require_affordable(call, start)
     return reply
 
 

@@ -10,6 +10,7 @@ import orjson
 from roost.core.access import left_of
 from roost.core.context import Context
 from roost.errors import restricted
+from roost.web import spending
 from roost.web.grants import Global, Listed, OnEntity, entity_number
 from roost.web.registry import Endpoint
 from roost.web.reply import Reply
@@ -28,7 +29,7 @@ WITHOUT_RESTRICTION = (
 )
 """What they answer opens something, for a while at least, to whoever has it."""
 
-_KINDS = {
+PARAMETERS = {
     "computeId": "compute",
     "domainId": "domain",
     "firewallId": "firewall",
@@ -53,8 +54,8 @@ CREATED = {
     "add_vpcs": "vpc",
 }
 """What a right of the account is for making."""
-COPIES = {"clone_domain": "domain"}
-"""Operations on an entity that make another one without such a right."""
+COPIES = {"clone_domain": "domain", "clone_instance": "compute", "clone_volume": "volume"}
+"""Operations on an entity that make another one."""
 
 
 async def require_within(endpoint: Endpoint, context: Context, params: Params, client: str) -> None:
@@ -72,6 +73,8 @@ async def refusal(endpoint: Endpoint, context: Context, params: Params, client: 
     refused = narrowing.refuses(endpoint.name, endpoint.method, client)
     if endpoint.name in ALWAYS:
         return refused if refused == "networks" else None
+    if narrowing.budgets and prices_later(endpoint):
+        refused = refused or spending.NAME
     refused = refused or closed(endpoint)
     if refused is not None or context.names_only is None:
         return refused
@@ -86,22 +89,25 @@ def closed(endpoint: Endpoint) -> str | None:
     return ACCOUNT if endpoint.writes and of_account and endpoint.name not in MARKS else None
 
 
+def prices_later(endpoint: Endpoint) -> bool:
+    """Whether a job of it makes something dearer, when no request can be refused any more."""
+    foresees = endpoint.dry_run is not None and endpoint.dry_run.later is not None
+    return foresees and endpoint.method != "DELETE"
+
+
 def named_in(endpoint: Endpoint) -> tuple[str, str] | None:
     """The kind of the entity that the path names, and the parameter that does."""
     if isinstance(endpoint.grant, OnEntity):
         return endpoint.grant.kind, endpoint.grant.parameter
     found = next(iter(path_params(endpoint.path)), "")
-    return (_KINDS[found], found) if found in _KINDS else None
+    return (PARAMETERS[found], found) if found in PARAMETERS else None
 
 
 def created_by(endpoint: Endpoint) -> str | None:
     """The kind of the entity that it makes, whose record it answers."""
-    right = None
     if isinstance(endpoint.grant, Global):
-        right = endpoint.grant.name
-    elif isinstance(endpoint.grant, OnEntity):
-        right = endpoint.grant.right
-    return COPIES.get(endpoint.name) or CREATED.get(right or "")
+        return CREATED.get(endpoint.grant.name)
+    return COPIES.get(endpoint.name)
 
 
 async def _leaves(endpoint: Endpoint, context: Context, params: Params) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Annotated, Literal
 
@@ -36,6 +37,8 @@ class Restriction(BaseModel):
     """Where callers are: `192.0.2.0/24`."""
     expires: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$")] | None = None
     """When it ends (UTC): `2026-12-31T23:59:59`."""
+    monthly_cost: Annotated[str, Field(pattern=r"^\d{1,7}(\.\d\d)?$")] | None = None
+    """US dollars that what is made may cost in a month: `20.00`."""
 
     @model_validator(mode="after")
     def _says_something(self) -> "Restriction":
@@ -71,12 +74,23 @@ class Restriction(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """An amount for each month, which all that is narrowed further shares."""
+
+    key: bytes
+    """Of the link that has it."""
+    amount: Decimal
+    """US dollars."""
+
+
+@dataclass(frozen=True, slots=True)
 class Narrowing:
     """All restrictions of a token, the first one first."""
 
     restrictions: tuple[Restriction, ...]
     key: bytes
     """Of the last link: no other narrowed token has it."""
+    budgets: tuple[Budget, ...] = ()
 
     @property
     def expiry(self) -> datetime | None:
@@ -97,7 +111,12 @@ class Narrowing:
 def narrowing_of(chain: Chain) -> Narrowing:
     """What a chain says whose signatures are good. ValueError for what is not known here."""
     restrictions = tuple(parse(link.restriction) for link in chain.links)
-    return Narrowing(restrictions, chain.links[-1].key)
+    budgets = tuple(
+        Budget(link.key, Decimal(each.monthly_cost))
+        for link, each in zip(chain.links, restrictions, strict=True)
+        if each.monthly_cost is not None
+    )
+    return Narrowing(restrictions, chain.links[-1].key, budgets)
 
 
 def parse(text: bytes | str) -> Restriction:
