@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.browser import Browser
 from tests.support.client import Client, Json, until
+from tests.support.disks import path_of, quiet
 from tests.support.volumes import made_volume, running_instance
 
 INSTANCES = "/compute/instances"
@@ -14,8 +15,10 @@ INSTANCES = "/compute/instances"
 
 @pytest.fixture
 async def instance(client: Client) -> Json:
-    """One that runs."""
-    return await running_instance(client, type="g1-standard-2", label="shop")
+    """One that runs, and of which nothing is in work."""
+    made = await running_instance(client, type="g1-standard-2", label="shop")
+    await quiet(client, path_of(made))
+    return made
 
 
 async def test_plans_are_beside_the_one_that_there_is(
