@@ -27,6 +27,7 @@ async def test_an_instance_from_its_form_to_its_console(
     async with open_page(chromium, user_browser) as page:
         await page.goto("/")
         await page.get_by_role("link", name="Create a compute instance").first.click()
+        await page.wait_for_url("**?do=create_instance")  # With what shows the price.
         await page.get_by_label("Region").select_option("us-lake")
         await page.get_by_label("Type").select_option("g1-nano-1")
         await page.get_by_label("Image").select_option("roost/debian12")

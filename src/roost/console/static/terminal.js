@@ -16,21 +16,26 @@ Element.prototype.setAttribute = function set(name, value) {
   else setAttribute.call(this, name, value);
 };
 
-for (const form of document.querySelectorAll("form[data-terminal]")) {
+// The terminal's library is large: whoever is quicker than it waits, as the form alone shows no more
+// than an address.
+const loaded = new Promise((done) => document.addEventListener("DOMContentLoaded", done));
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.matches("form[data-terminal]")) return;
+  event.preventDefault();
   const place = document.querySelector(form.dataset.terminal);
   const said = form.querySelector("[role=status]");
-  form.addEventListener("submit", async (event) => {
-    if (typeof Terminal === "undefined") return;
-    event.preventDefault();
-    said.textContent = "Opening…";
-    const answer = await fetch(form.action, {
-      method: "POST", body: new URLSearchParams(new FormData(form)), headers: { "X-Fragment": "json" },
-    });
-    const told = answer.headers.get("content-type")?.includes("json") ? await answer.json() : {};
-    if (told.url) open(told.url, place, said);
-    else said.textContent = told.errors?.map((each) => each.reason).join("; ") ?? "This page was open for too long.";
+  said.textContent = "Opening…";
+  await loaded;
+  if (typeof Terminal === "undefined") return form.submit();
+  const answer = await fetch(form.action, {
+    method: "POST", body: new URLSearchParams(new FormData(form)), headers: { "X-Fragment": "json" },
   });
-}
+  const told = answer.headers.get("content-type")?.includes("json") ? await answer.json() : {};
+  if (told.url) open(told.url, place, said);
+  else said.textContent = told.errors?.map((each) => each.reason).join("; ") ?? "This page was open for too long.";
+});
 
 function open(url, place, said) {
   const theirs = new URL(url);
