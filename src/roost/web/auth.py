@@ -1,5 +1,6 @@
 """Who calls: bearer tokens, looked up once and remembered for a moment."""
 
+from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
@@ -29,6 +30,16 @@ class UsageRecorder(Protocol):
         """One call that was allowed, from a client's address. Must be quick."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Narrowed:
+    """A narrowed token whose signatures are good."""
+
+    handle: bytes
+    whole: Identity
+    """Of the token that was narrowed."""
+    left: Identity
+
+
 class Authenticator:
     """Turns an Authorization header into an Identity.
 
@@ -40,8 +51,7 @@ class Authenticator:
         self._source = source
         self._clock = clock
         self._known: dict[bytes, tuple[float, Identity]] = {}
-        self._narrowed: dict[bytes, tuple[Identity, Identity]] = {}
-        """By the hash of a narrowed token: the identity that was narrowed, and what is left."""
+        self._narrowed: dict[bytes, _Narrowed] = {}
         self._trusted_until = 0.0
         self.generation = 0
         """How often all that was remembered has become void."""
@@ -73,22 +83,21 @@ class Authenticator:
         return self._trusted_until > monotonic()
 
     async def _find(self, token: str) -> Identity | None:
+        hashed = hash_token(token)
         if not token.startswith(chain.MARK):
-            return await self._lookup(hash_token(token))
+            return await self._lookup(hashed)
+        known = self._narrowed.get(hashed)
+        if known is not None and await self._lookup(known.handle) is known.whole:
+            return known.left
         try:
             found = chain.read(token)
         except ValueError:
             return None
         identity = await self._lookup(found.handle)
-        if identity is None or identity.narrowing_key is None:
-            return None
-        return self._narrow(hash_token(token), found, identity)
+        return None if identity is None else self._narrow(hashed, found, identity)
 
     def _narrow(self, hashed: bytes, found: chain.Chain, identity: Identity) -> Identity | None:
         """What is left of an identity. Signatures that were good are so for the same identity."""
-        known = self._narrowed.get(hashed)
-        if known is not None and known[0] is identity:
-            return known[1]
         if identity.narrowing_key is None or not found.is_of(identity.narrowing_key):
             return None
         try:
@@ -98,7 +107,7 @@ class Authenticator:
         left = narrowed(identity, narrowing)
         if len(self._narrowed) >= _NARROWED_ENTRIES:
             self._narrowed.clear()
-        self._narrowed[hashed] = identity, left
+        self._narrowed[hashed] = _Narrowed(found.handle, identity, left)
         return left
 
     async def _lookup(self, hashed: bytes) -> Identity | None:

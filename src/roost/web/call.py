@@ -66,7 +66,8 @@ class Call(Context):
     ) -> tuple[Listing, tuple[object, ...]]:
         if self.names_only is None or listing.granted is None:
             return listing, scope
-        kinds = [kind.name for kind in self.get(Entities).resources() if kind.grantable]
+        of_rows, resources = listing.granted[0], self.get(Entities).resources()
+        kinds = [each.name for each in resources if f"'{each.name}'" in of_rows]
         left = [(kind, each) for kind in kinds for each in await left_of(self, kind)]
         scope = (*scope, [kind for kind, _ in left], [each for _, each in left])
         return only_of(listing, len(scope) - 1), scope
