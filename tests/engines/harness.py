@@ -1,6 +1,5 @@
 """What the contract suite needs from an engine under test besides the Protocol itself."""
 
-import asyncio
 import json
 import socket
 import subprocess
@@ -23,6 +22,7 @@ from roost.resources.compute.engine import (
 )
 from roost.resources.compute.network_engine import GuestAddress
 from roost.resources.volumes.engine import VolumeEngine
+from tests.support.client import until as ask_until
 
 _Value = TypeVar("_Value")
 _POLL_SECONDS = 0.05
@@ -33,11 +33,7 @@ async def until(
     read: Callable[[], Awaitable[_Value]], holds: Callable[[_Value], bool], seconds: float = 120.0
 ) -> _Value:
     """The first value of `read` that `holds`; TimeoutError after so many seconds."""
-    async with asyncio.timeout(seconds):
-        while True:
-            if holds(value := await read()):
-                return value
-            await asyncio.sleep(_POLL_SECONDS)
+    return await ask_until(read, holds, seconds, _POLL_SECONDS)
 
 
 async def counters_of(engine: InstanceEngine, compute_id: int) -> Counters | None:

@@ -14,6 +14,8 @@ from yarl import URL
 
 T = TypeVar("T")
 _JSON = "application/json"
+_SHOWN = 2000
+"""Characters of an answer that was not the one that was waited for."""
 _DOCUMENT = "urn:openapi"
 Json = Any  # An answer as json.loads gives it; the document says what it is.
 
@@ -178,12 +180,24 @@ class Client:
 
 
 async def until(
-    probe: Callable[[], Awaitable[T]], wanted: Callable[[T], bool], seconds: float = 120
+    probe: Callable[[], Awaitable[T]],
+    wanted: Callable[[T], bool],
+    seconds: float = 120,
+    longest: float = 0.1,
 ) -> T:
-    """Ask again, ever more rarely, until the answer is wanted; TimeoutError after a while."""
-    pause = 0.01
-    async with asyncio.timeout(seconds):
-        while not wanted(found := await probe()):
-            await asyncio.sleep(pause)
-            pause = min(pause * 1.2, 0.1)
-    return found
+    """Ask again, ever more rarely, until the answer is wanted; TimeoutError after a while, which
+    says what the last one was. `longest`: seconds between two questions."""
+    pause, seen = 0.01, list[T]()
+    try:
+        async with asyncio.timeout(seconds) as timer:
+            while True:
+                seen = [await probe()]
+                if wanted(seen[0]):
+                    return seen[0]
+                await asyncio.sleep(pause)
+                pause = min(pause * 1.2, longest)
+    except TimeoutError as error:
+        if not timer.expired():
+            raise
+        shown = repr(seen[0])[:_SHOWN] if seen else "nothing"
+        raise TimeoutError(f"not within {seconds:g} s; the last answer: {shown}") from error
