@@ -17,7 +17,7 @@ from roost.resources.nodebalancers import (
 )
 from roost.resources.nodebalancers.engine import BALANCER_PLANE
 from roost.resources.nodebalancers.entity import NODEBALANCER
-from roost.resources.nodebalancers.neighbours import Nodes
+from roost.resources.nodebalancers.node_neighbours import Nodes
 
 
 async def _end(context: Context, nodebalancer_id: str) -> None:
