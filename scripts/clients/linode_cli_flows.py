@@ -75,6 +75,31 @@ def domains() -> None:
     cli("domains", "delete", number)
 
 
+def nodebalancers() -> None:
+    """nodebalancers create, config-create, configs-list, delete."""
+    (made,) = cli("nodebalancers", "create", "--region", REGION, "--label", "cli-balancer")
+    number = str(made["id"])
+    wanted = ("--port", "8080", "--protocol", "http", "--algorithm", "leastconn")
+    cli("nodebalancers", "config-create", number, *wanted)
+    found = cli("nodebalancers", "configs-list", number)
+    assert [(each["port"], each["algorithm"]) for each in found] == [(8080, "leastconn")]
+    cli("nodebalancers", "delete", number)
+
+
+def databases() -> None:
+    """databases mysql- and postgresql-create, view, delete."""
+    engines = {each["engine"]: each["id"] for each in cli("databases", "engines")}
+    for kind in ("mysql", "postgresql"):
+        wanted = ("--label", f"cli-{kind}", "--engine", engines[kind])
+        (made,) = cli("databases", f"{kind}-create", *wanted, "--region", REGION, "--type", PLAN)
+        database(kind, str(made["id"]))
+
+
+def database(kind: str, number: str) -> None:
+    until(lambda: cli("databases", f"{kind}-view", number)[0]["status"] == "active")
+    cli("databases", f"{kind}-delete", number)
+
+
 def lists() -> None:
     """The lists of regions, images, types, kernels, events, users, tags, keys, engines, VPCs."""
     for group, command in (
@@ -96,4 +121,4 @@ def lists() -> None:
         assert isinstance(cli(group, command), list)
 
 
-run([instances, volumes, domains, lists])
+run([instances, volumes, domains, nodebalancers, databases, lists])

@@ -11,7 +11,7 @@ from roost.resources.firewalls.neighbours import FirewallDevices
 from roost.resources.images.neighbours import PrivateImages
 from roost.resources.maintenance.neighbours import PlannedMaintenance
 from roost.resources.networking.neighbours import SharedAddresses
-from roost.resources.nodebalancers.neighbours import Nodes
+from roost.resources.nodebalancers.node_neighbours import Nodes
 from roost.resources.reverse_dns import queries as reverse_names
 from roost.resources.reverse_dns.neighbours import NamesOfAddresses
 from roost.resources.stackscripts.neighbours import DeployedStackScripts
