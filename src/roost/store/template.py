@@ -57,7 +57,8 @@ def key() -> str:
     """The name of the template of this program's tables on this kind of machine."""
     digest = hashlib.sha256(f"{version(_SERVER)} {platform.machine()}".encode())
     for revision in migrate.revisions():
-        digest.update(migrate.statements(revision).encode())
+        # With its name: the number says in the database which of them it has.
+        digest.update(f"{revision.name}\n{migrate.statements(revision)}".encode())
     return digest.hexdigest()[:32]
 
 
