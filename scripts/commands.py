@@ -153,7 +153,9 @@ def _command(
     yield "help", endpoint.summary
     if kinds := path_params(endpoint.path):
         yield "arguments", list(kinds)
-    if whole := [name for name, kind in kinds.items() if kind == "path"]:
+    of = _view_of(endpoint, registry)
+    shown = {} if of is None else path_params(of.path)
+    if whole := [name for name, kind in {**kinds, **shown}.items() if kind == "path"]:
         yield "slashes", whole
     yield "answer", _answer(endpoint)
     if columns := _columns(schemas, endpoint):
@@ -164,7 +166,7 @@ def _command(
     if options := list(_options(schemas, body)):
         yield "options", options
     yield from _facts(endpoint)
-    if (of := _view_of(endpoint, registry)) is not None:
+    if of is not None:
         yield "view", "/v4" + plain_path(of.path)
 
 
@@ -205,7 +207,7 @@ def _view_of(endpoint: Endpoint, registry: Registry) -> Endpoint | None:
     """What shows the thing that a write changes or makes."""
     if not endpoint.writes:
         return None
-    gets = {each.path: each for each in registry if each.method == "GET"}
+    gets = {e.path: e for e in registry if e.method == "GET" and _answer(e) == "record"}
     if endpoint.method == "POST":
         rows = (p for p in gets if re.fullmatch(re.escape(endpoint.path) + r"/\{[^/]*\}", p))
         if (row := next(rows, None)) is not None:

@@ -60,7 +60,9 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
         def log_message(self, *args: object) -> None:
             """Nothing."""
 
-    monkeypatch.setattr("roost.ctl.client.time.sleep", lambda _seconds: None)
+    monkeypatch.setattr("roost.ctl.client._PAUSES", (0, 0, 0))
+    monkeypatch.setattr("roost.ctl.client._LONGEST_PAUSE", 0)
+    monkeypatch.setattr("roost.ctl.following._PAUSES", (0, 0))
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
@@ -133,6 +135,29 @@ def test_texts_cannot_command_the_terminal(script: Script) -> None:
     assert script.run("volumes", "view", "7").output == "Error: label: \\x1b[2J\n"
 
 
+def test_a_stream_goes_on_where_it_was(script: Script) -> None:
+    told = {"created": "2026-11-27T20:00:00", "action": "tag_create", "status": "notification"}
+    first = f"retry: 3000\nid: 7\ndata: {json.dumps(told)}\n\nid: 9\n\n".encode()
+    ended = refusal(401, "Invalid Token")
+    script.answers["GET /v4/events/stream"] = [(200, {}, first), (200, {}, b"id: 12\n\n"), ended]
+    done = script.run("events", "stream")
+    assert done.exit_code == 3
+    assert done.output.startswith("2026-11-27T20:00:00 tag_create notification\n")
+    asked = script.asked_for("GET /v4/events/stream")
+    assert [headers.get("Last-Event-ID") for headers in asked] == [None, "9", "12"]
+
+
+def test_a_stream_of_some_seconds_ends(script: Script) -> None:
+    script.answers["GET /v4/events/stream"] = [(200, {}, b"id: 7\n\n")]
+    assert script.run("events", "stream", "--seconds", "0").exit_code == 0
+    assert len(script.asked) == 1
+
+
+def test_a_server_that_ends_each_stream_is_left(script: Script) -> None:
+    script.answers["GET /v4/events/stream"] = [refusal(503, "busy")]
+    assert script.run("events", "stream").exit_code == 5
+
+
 def event(number: int, status: str, **more: object) -> Mapping[str, object]:
     entity = {"type": "volume", "id": 7}
     both = {"id": number, "action": "volume_create", "status": status, "entity": entity}
@@ -157,6 +182,20 @@ def test_waits_until_its_events_have_ended(script: Script) -> None:
     assert len(looks) == 4
     assert all('"+gt": 4' in headers["X-Filter"] for headers in looks[1:])
     assert [headers.get("If-None-Match") for headers in looks[1:]] == [None, '"1"', '"1"']
+
+
+def test_waits_for_what_has_a_slash_in_its_id(script: Script) -> None:
+    entity, told = {"type": "image", "id": "private/7"}, {"action": "disk_imagize"}
+    steps = [
+        event(5, "started", entity=entity, **told),
+        event(5, "finished", entity=entity, **told),
+    ]
+    script.answers[f"GET {EVENTS}"] = [page(), *(page(each) for each in steps)]
+    script.answers["POST /v4/images"] = [(200, {}, {"id": "private/7", "status": "creating"})]
+    script.answers["GET /v4/images/private/7"] = [(200, {}, {"status": "available"})]
+    done = script.run("images", "create", "--disk-id", "3", "--wait")
+    assert (done.exit_code, done.output) == (0, "status  available\n")
+    assert len(script.asked_for(f"GET {EVENTS}")) == 3
 
 
 def test_what_fails_later_has_a_code(script: Script) -> None:

@@ -81,7 +81,7 @@ class Command:
     arguments: Sequence[str] = ()
     """The path's parameters."""
     slashes: Sequence[str] = ()
-    """Those of them that hold slashes."""
+    """Parameters of the path, or of `view`, that hold slashes."""
     columns: Sequence[str] = ()
     """What a table may show, the best first."""
     body: bool = False

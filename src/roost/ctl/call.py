@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 
 import click
 
-from roost.app.table import line
 from roost.commands.operations import Command
 from roost.commands.written import Value, as_curl, fill
 from roost.ctl import profiles
@@ -29,11 +28,12 @@ from roost.ctl.confirming import confirm
 from roost.ctl.errors import CommandError
 from roost.ctl.files import read_upload, save
 from roost.ctl.filters import build_filter
+from roost.ctl.following import follow
 from roost.ctl.profiles import Profile
 from roost.ctl.renewal import current
 from roost.ctl.show import Row, as_record, choose_columns, rows_of, show_record, show_rows
 from roost.ctl.values import read_body
-from roost.ctl.waiting import Work, view
+from roost.ctl.waiting import Work, number_of, view
 
 _PAGE = 500
 """Rows of a page where all are wanted."""
@@ -103,8 +103,10 @@ def _perform(call: _Call) -> None:
     command, given = call.command, call.given
     if command.destructive and not given.yes and not given.dry_run:
         confirm(call.profile, command, call.arguments)
-    if command.answer in ("stream", "file"):
-        _read(call)
+    if command.answer == "file":
+        _save(call)
+    elif command.answer == "stream":
+        follow(call.profile, call.request, given.json, "seconds=" not in call.request.path)
     elif given.all:
         _show_list(call, [row for page in _pages(call) for row in rows_of(page)])
     elif command.method == "GET":
@@ -142,8 +144,8 @@ def _about(call: _Call, record: Row) -> Sequence[str]:
     """The ids of what is written to: its own, and those of what it belongs to."""
     inner = record.get("image")
     of = inner if isinstance(inner, Mapping) and call.command.is_upload else record
-    own = [str(of["id"])] if "id" in of else []
-    return [each.rpartition("/")[2] for each in (*own, *call.arguments.values())]
+    own = [of["id"]] if "id" in of else []
+    return [number_of(each) for each in (*own, *call.arguments.values())]
 
 
 def _afterwards(call: _Call, record: Row) -> Row | None:
@@ -206,32 +208,14 @@ def _show_price(call: _Call, price: Row) -> None:
     click.echo(f"It would cost ${hourly} an hour, ${monthly:.2f} a month at most.")
 
 
-def _read(call: _Call) -> None:
-    """A file, or messages as they come."""
+def _save(call: _Call) -> None:
     try:
         with opened(call.profile, call.request) as response:
             if response.status >= 300:
                 checked(Answer(response.status, headers_of(response), response.read()))
-            if call.command.answer == "file":
-                save(response, call.given.output)
-            else:
-                _follow(response, call.given.json)
+            save(response, call.given.output)
     except (OSError, http.client.HTTPException) as error:
         raise unreachable(call.profile, error) from None
-
-
-def _follow(response: http.client.HTTPResponse, as_json: bool) -> None:
-    while text := response.readline():
-        name, _, data = text.decode(errors="replace").rstrip("\r\n").partition(": ")
-        if name != "data":
-            continue
-        event = json.loads(data)
-        if as_json:
-            click.echo(data)
-        else:
-            entity = event.get("entity") or {}
-            what = f"{event['created']} {event['action']} {event['status']}"
-            click.echo(line(f"{what} {entity.get('type', '')} {entity.get('label', '')}"))
 
 
 def _with(path: str, query: Mapping[str, object], given: _Given) -> str:

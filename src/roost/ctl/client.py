@@ -1,15 +1,19 @@
 """HTTP, by the standard library: others take longer to import than a call takes."""
 
 import http.client
+import io
 import json
 import ssl
+import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import BinaryIO
 from urllib.parse import urlsplit
+
+import click
 
 from roost.app.table import escape
 from roost.commands.operations import revision
@@ -22,6 +26,7 @@ SECONDS = 120
 TRIES = 4
 _PAUSES = (0.5, 2, 5)
 _LONGEST_PAUSE = 30
+_PIECE = 1 << 18
 _AGAIN = (429, 502, 503, 504)
 
 
@@ -89,18 +94,27 @@ def opened(profile: Profile, request: Request) -> Iterator[http.client.HTTPRespo
 def send_file(url: str, ca: str | None, file: BinaryIO) -> None:
     """PUT a file to an address that needs no token; CommandError."""
     parts = urlsplit(url)
-    size = file.seek(0, 2)
+    size = file.seek(0, io.SEEK_END)
     file.seek(0)
     headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
     target = f"{parts.path}?{parts.query}" if parts.query else parts.path
     try:
         with closing(connect(url, ca)) as connection:
-            connection.request("PUT", target, file, headers)
+            with click.progressbar(
+                length=size, label="upload", file=sys.stderr, hidden=not sys.stderr.isatty()
+            ) as bar:
+                connection.request("PUT", target, _pieces(file, bar.update), headers)
             response = connection.getresponse()
             answer = Answer(response.status, headers_of(response), response.read())
     except (OSError, http.client.HTTPException) as error:
         raise CommandError(f"the file was not sent: {_reason(error)}", UNREACHABLE) from None
     checked(answer)
+
+
+def _pieces(file: BinaryIO, sent: Callable[[int], None]) -> Iterator[bytes]:
+    while piece := file.read(_PIECE):
+        yield piece
+        sent(len(piece))
 
 
 def connect(url: str, ca: str | None) -> http.client.HTTPConnection:

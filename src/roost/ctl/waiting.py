@@ -75,8 +75,13 @@ class Work:
 
     def _is_own(self, event: Row, about: Sequence[str]) -> bool:
         entity = event.get("entity")
-        is_about = isinstance(entity, Mapping) and str(entity.get("id")) in about
+        is_about = isinstance(entity, Mapping) and number_of(entity.get("id")) in about
         return event.get("action") in self.command.events and (is_about or not about)
+
+
+def number_of(thing: Value) -> str:
+    """Of an id, which has a slash before it where it is an image's."""
+    return str(thing).rpartition("/")[2]
 
 
 def view(profile: Profile, path: str) -> Row:
