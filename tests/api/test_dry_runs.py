@@ -8,6 +8,7 @@ import pytest
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.core.billing.price_changes import last_row, price_changes
+from roost.core.events.feed import order
 from roost.core.limits.queries import set_limit
 from roost.web.registry import Registry
 from tests.api.conftest import Account, NewAccount, NewToken
@@ -274,12 +275,14 @@ REGISTRY = Registry(GROUPS.endpoints)
 
 
 async def at_rest(roost: Roost, account_id: int) -> None:
-    """No job of the account is left, and nobody's runs."""
+    """No job of the account is left, nobody's runs, and all events have their places."""
     sql = """
         select count(*) from job where finished is null and (
             account_id = $1 or status = 'running' or status = 'queued' and run_at < now())
         """
     await until(lambda: roost.store.fetchval(sql, account_id), lambda count: count == 0)
+    while await order(roost.store):  # Else the clock may do it at any moment.
+        pass
 
 
 async def foretold(

@@ -19,6 +19,7 @@ _BESIDE = frozenset(
         *("worker", "host", "region_capacity", "job_schedule", "operator_condition"),
         *("api_user", "login", "token", "token_use"),
         *("row_count", "usage_amount", "usage_month", "usage_reading"),
+        *("event_order", "event_reader"),
     )
 )
 """What is written by the clock, or of the use of tokens."""
