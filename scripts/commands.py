@@ -37,6 +37,7 @@ GROUP_OF = {
     "/account/service-transfers": "service-transfers",
     "/account/users": "users",
     "/account/webhooks": "webhooks",
+    "/batch": "batch",
     "/betas": "betas",
     "/compute/instances": "instances",
     "/compute/instances/{}/backups": "backups",

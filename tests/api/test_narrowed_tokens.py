@@ -206,6 +206,7 @@ async def test_no_narrowed_token_makes_what_is_not_narrowed(client: Client, roos
 
 NOT_OF_ENTITIES = {
     "explain_request": "tells what a token may",
+    "send_batch": "each read is looked at by itself",
 }
 """Operations that a token narrowed to other entities may call, beside lists of what is left to it,
 the making of entities, which are looked at when they are made, and what everybody may see."""

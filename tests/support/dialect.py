@@ -7,12 +7,13 @@ from typing import Any
 from roost.app.groups import GROUPS
 from roost.dialect.later.lists import later_endpoints
 from roost.dialect.linode import LINODE
+from roost.dialect.operations import UNSPOKEN
 from roost.web.registry import Registry
 
 Json = Any
 
 LATER = tuple(later_endpoints(LINODE))
-REGISTRY = Registry(GROUPS.endpoints, LATER)
+REGISTRY = Registry(GROUPS.endpoints, LATER, without=UNSPOKEN)
 """What its listener offers."""
 ENDPOINTS = tuple(e for e in REGISTRY if e.name not in {each.name for each in LATER})
 """What it offers of the API itself."""

@@ -24,7 +24,7 @@ from roost.core.spool import Spool
 from roost.dialect.documents import translate_document
 from roost.dialect.later.lists import later_endpoints
 from roost.dialect.listener import Listener
-from roost.dialect.operations import Operations, compile_operations
+from roost.dialect.operations import UNSPOKEN, Operations, compile_operations
 from roost.dialect.table import Dialect
 from roost.oauth.first_link import FirstLink
 from roost.oauth.passwords import PasswordChecker
@@ -114,7 +114,9 @@ class Applications:
 @cache
 def _operations_of(dialect: Dialect) -> Operations:
     """Once in a process, however many servers it has: nothing in them changes."""
-    return compile_operations(dialect, Registry(GROUPS.endpoints, later_endpoints(dialect)))
+    return compile_operations(
+        dialect, Registry(GROUPS.endpoints, later_endpoints(dialect), without=UNSPOKEN)
+    )
 
 
 @cache

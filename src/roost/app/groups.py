@@ -7,6 +7,7 @@ from roost.core.retention import Old, retention
 from roost.oauth.group import GROUP as OAUTH
 from roost.resources.account.group import GROUP as ACCOUNT
 from roost.resources.apps.group import GROUP as APPS
+from roost.resources.batch.group import GROUP as BATCH
 from roost.resources.betas.group import GROUP as BETAS
 from roost.resources.billing.group import GROUP as BILLING
 from roost.resources.cancellation.group import GROUP as CANCELLATION
@@ -68,6 +69,7 @@ HOSTS = Group(jobs=(missing_jobs.MISSING,))
 GROUPS = Groups(
     ACCOUNT,
     APPS,
+    BATCH,
     BETAS,
     BILLING,
     CANCELLATION,

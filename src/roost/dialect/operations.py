@@ -10,6 +10,9 @@ from roost.web.openapi.schemas import build_schemas
 from roost.web.registry import Registry
 from roost.web.translation import Rewrite
 
+UNSPOKEN = ("send_batch",)
+"""Operations that no dialect has: what a batch is made of is in the API's own words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Operations:

@@ -8,10 +8,9 @@ import asyncio
 import time
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
+from functools import partial
 
-import asyncpg
 import orjson
-import structlog
 from starlette.types import Receive, Scope, Send
 
 from roost.core.events.feed import Feed
@@ -23,15 +22,17 @@ from roost.web import exchange as http
 from roost.web import spending
 from roost.web.admission import LARGE, Admission
 from roost.web.bodies import read_body
-from roost.web.call import Call
+from roost.web.call import Asked, Call
 from roost.web.dry_run import PARAMETER, is_wanted, rehearse
 from roost.web.edge import Edge
 from roost.web.exchange import Exchange
+from roost.web.faults import failure, unavailable
 from roost.web.filters import parse_filter
 from roost.web.headers import UNCACHED, static_headers
 from roost.web.idempotency import answer_once, canonical, check_key
 from roost.web.narrowing import require_created
 from roost.web.pages import parse_page
+from roost.web.parts import check_part, part_of
 from roost.web.queries import lock_path
 from roost.web.registry import Endpoint, Page, Stream, Upload
 from roost.web.reply import Header, Reply, Streamed
@@ -39,20 +40,6 @@ from roost.web.revisions.spoken import HEADER
 from roost.web.streams import send_stream
 from roost.web.versions import Condition, may_chain, tagged
 from roost.web.waits import WAIT, parse_wait, until_changed
-
-log = structlog.get_logger()
-
-UNAVAILABLE = (
-    OSError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    asyncpg.IdleInTransactionSessionTimeoutError,
-    asyncpg.TransactionRollbackError,
-)
-"""The store does not answer, is stopping, took too long, went away in mid-sentence, or has ended
-a transaction for the sake of others, twice."""
 
 _REVISION = HEADER.lower().encode()
 
@@ -75,21 +62,8 @@ class Api:
 
     async def _serve(self, exchange: Exchange, receive: Receive, send: Send) -> Reply:
         started = time.perf_counter()
-        try:
-            reply = await self._answer(exchange, receive)
-        except ApiError as error:
-            reply = http.refusal(error)
-        except asyncio.CancelledError:
-            # The server stops, and this request has had its time; its write is rolled back.
-            reply = http.refusal(_unavailable())
-        except Exception as error:
-            reply = http.refusal(_failure(exchange, error))
-        finally:
-            if exchange.entered is not None:
-                self._edge.turns.leave(exchange.entered)
+        reply = await self._reply(exchange, receive)
         endpoint = exchange.endpoint
-        if endpoint is not None and exchange.spoken is not None:
-            reply = exchange.spoken.reply(endpoint, reply)
         static = self._headers[endpoint.name] if endpoint is not None else UNCACHED
         if isinstance(reply, Streamed):
             self._record(exchange, reply, time.perf_counter() - started)
@@ -99,12 +73,37 @@ class Api:
         self._record(exchange, reply, time.perf_counter() - started)
         return reply
 
+    async def _ask(self, around: Exchange, asked: Asked) -> Reply:
+        """Answer a read that another request consists of, as if it had come by itself."""
+        started, exchange = time.perf_counter(), part_of(around, asked)
+        reply = await self._reply(exchange, None)
+        self._record(exchange, reply, time.perf_counter() - started)
+        return reply
+
+    async def _reply(self, exchange: Exchange, receive: Receive | None) -> Reply:
+        try:
+            reply = await self._answer(exchange, receive)
+        except ApiError as error:
+            reply = http.refusal(error)
+        except asyncio.CancelledError:
+            # The server stops, and this request has had its time; its write is rolled back.
+            reply = http.refusal(unavailable())
+        except Exception as error:
+            reply = http.refusal(failure(exchange, error))
+        finally:
+            if exchange.entered is not None:
+                self._edge.turns.leave(exchange.entered)
+        if exchange.endpoint is not None and exchange.spoken is not None:
+            reply = exchange.spoken.reply(exchange.endpoint, reply)
+        return reply
+
     def close(self) -> None:
         """Write what the access log still holds."""
         if self._edge.access_log is not None:
             self._edge.access_log.flush()
 
-    async def _answer(self, exchange: Exchange, receive: Receive) -> Reply:
+    async def _answer(self, exchange: Exchange, receive: Receive | None) -> Reply:
+        """`receive` is None for a part of another request, which is a read."""
         match = self._edge.registry.router.find(exchange.path)
         if match is None or not match.methods:
             await self._admission.recognize(exchange)
@@ -120,6 +119,8 @@ class Api:
         exchange.endpoint = endpoint
         await self._admission.authorize(exchange, endpoint, match.params)
         edge = self._edge
+        if receive is None:
+            check_part(endpoint, exchange)
         revision = edge.revisions.wanted(exchange.header(_REVISION), exchange.identity)
         if revision is not None:
             exchange.spoken = await edge.revisions.spoken(revision)
@@ -135,7 +136,7 @@ class Api:
             revision=revision,
         )
         with on_behalf_of(None if call.caller is None else call.account_id):
-            if endpoint.writes:
+            if endpoint.writes and receive is not None:
                 return await self._write(exchange, match.methods, call, receive)
             self._select(exchange, endpoint, call)
             known = exchange.header(b"if-none-match")
@@ -206,7 +207,7 @@ class Api:
         if call.revokes:
             await self._edge.revocations.settle()
         if endpoint.after is not None:
-            call.db = self._edge.store
+            call.db, call.ask = self._edge.store, partial(self._ask, exchange)
             reply = await endpoint.after(call, reply)
         return tagged(reply) if may_chain(endpoint, methods) else reply
 
@@ -307,21 +308,6 @@ class Api:
 def _former(call: Call) -> tuple[str, ...]:
     """What makes a request in a former revision another one than its like in the newest."""
     return () if call.revision is None else (call.revision,)
-
-
-def _failure(exchange: Exchange, error: Exception) -> ApiError:
-    """What the caller is told of a fault that is not theirs; the log is told all."""
-    # asyncpg's InterfaceError is also a ValueError where our own arguments are wrong.
-    if isinstance(error, UNAVAILABLE) and not isinstance(error, ValueError):
-        log.error("store_unavailable", request_id=exchange.request_id, error=repr(error))
-        return _unavailable()
-    log.error("request_failed", request_id=exchange.request_id, exc_info=error)
-    return ApiError(500, [Problem("An error occurred")])
-
-
-def _unavailable() -> ApiError:
-    reason = "The service is not yet available. Please try again later."
-    return ApiError(503, [Problem(reason)])
 
 
 async def _prepare(endpoint: Endpoint, call: Call, body: object) -> object:

@@ -1,5 +1,6 @@
 """What a handler knows about the request it answers."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from roost.core.access import left_of
@@ -7,7 +8,22 @@ from roost.core.context import Context
 from roost.core.entities.registry import Entities
 from roost.core.grant_queries import only_granted, only_of
 from roost.store.paging import Listing, Selection, fetch_page, fetch_record
+from roost.web.reply import Reply
 from roost.web.routing import Params
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A read that a request consists of."""
+
+    path: str
+    """With its query, as in a URL."""
+    filter: bytes | None = None
+    """Its header X-Filter."""
+    if_none_match: str | None = None
+
+
+Ask = Callable[[Asked], Awaitable[Reply]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -24,6 +40,8 @@ class Call(Context):
     query: dict[str, str] | None = None
     last_event_id: str | None = None
     """How far the client has read a stream."""
+    ask: Ask | None = None
+    """Answers another read of the same caller, as if it had come by itself."""
     client: str = ""
     """The address of the caller."""
     revision: str | None = None

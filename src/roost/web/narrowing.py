@@ -19,8 +19,9 @@ from roost.web.routing import Params, path_params
 ACCOUNT = "no narrowed token changes the account or the profile"
 KEYS = "no narrowed token makes keys, links or consoles"
 
-ALWAYS = ("explain_request",)
-"""What any narrowed token may ask, from where it may ask at all."""
+ALWAYS = ("explain_request", "send_batch")
+"""What any narrowed token may ask, from where it may ask at all; the requests of a batch are looked
+at one by one."""
 MARKS = ("mark_event_read", "mark_event_seen")
 """Changes below `/account` that change nothing of it."""
 WITHOUT_RESTRICTION = (

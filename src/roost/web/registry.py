@@ -5,7 +5,7 @@ OpenAPI document all come from the declarations that a Registry collects.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from inspect import cleandoc
@@ -311,14 +311,20 @@ def renamed(
 
 
 class Registry:
-    """All endpoints of some modules, by path and by name; and `more` that no module declares."""
+    """All endpoints of some modules, by path and by name, but those `without`; and `more` that no
+    module declares."""
 
-    def __init__(self, modules: Iterable[ModuleType], more: Iterable[Endpoint] = ()) -> None:
+    def __init__(
+        self,
+        modules: Iterable[ModuleType],
+        more: Iterable[Endpoint] = (),
+        without: Collection[str] = (),
+    ) -> None:
         self.router: Router[Endpoint] = Router()
         self._by_name: dict[str, Endpoint] = {}
         for module in modules:
             for value in vars(module).values():
-                if isinstance(value, Endpoint):
+                if isinstance(value, Endpoint) and value.name not in without:
                     self._add(value)
         for endpoint in more:
             self._add(endpoint)

@@ -1,0 +1,4 @@
+"""Batches.
+
+Several reads in one request.
+"""
