@@ -197,6 +197,8 @@ _SHORT: Mapping[str, str] = {
 def short_of(endpoint: Endpoint) -> str:
     """A word or two for a button or a tab, where the page says of what."""
     last = endpoint.path.rpartition("/")[2]
+    if last == "cancel":
+        return title_of(endpoint)
     if "{" in last or (endpoint.method == "POST" and endpoint.name.split("_")[0] in _MAKING):
         return {"PUT": "Edit", "DELETE": "Delete"}.get(endpoint.method, title_of(endpoint))
     text = _SHORT.get(last) or words(last)

@@ -1,6 +1,6 @@
-"""What changes an instance as a whole: another plan, image, region or config; copies; repairs."""
+"""Plans; what changes an instance as a whole: plan, image, region, config; copies, repairs."""
 
-from roost.console.pages import Page, read
+from roost.console.pages import Page, Read, read
 
 _ONE = "/compute/instances/{computeId:int}"
 _INSTANCE = {"instance": read("view_instance")}
@@ -10,6 +10,14 @@ _BOOTED = {**_ALL, "configs": read("list_configs", page_size="500")}
 _PLANS = {**_DISKS, "plans": read("list_compute_types", page_size="500")}
 
 PAGES = (
+    Page(
+        "/compute/types",
+        "Plans",
+        "instances/types.html",
+        {"list": Read("list_compute_types", listed=True)},
+        lead="What an instance has, and what it costs: by the hour, up to the price of a month. "
+        "Where a region has another price, the plan's own page says it.",
+    ),
     Page(
         f"{_ONE}/resize",
         "Resize {label}",
