@@ -4,6 +4,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
 from pathlib import Path
 
 from roost.app.roost import Roost
@@ -54,7 +55,7 @@ def shape(value: Json) -> Json:
         case dict():
             return {name: shape(each) for name, each in value.items()}
         case list():
-            return [shape(each) for each in value[:1]]
+            return [reduce(_common, map(shape, value))] if value else []
         case None:
             return "null"
         case bool():
@@ -65,6 +66,15 @@ def shape(value: Json) -> Json:
             return "number"
         case _:
             return "string"
+
+
+def _common(one: Json, other: Json) -> Json:
+    """What two members of a list share: those of one record may differ, too."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return {name: _common(one[name], other[name]) for name in one if name in other}
+    if isinstance(one, list) and isinstance(other, list):
+        return [_common(one[0], other[0])] if one and other else []
+    return one if one == other else "null"
 
 
 def misfits(wanted: Json, value: Json, path: str = "") -> Iterator[str]:
