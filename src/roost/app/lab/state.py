@@ -39,7 +39,7 @@ _STAYS = {
     },
     "token": {
         *("id", "user_id", "label", "hash", "prefix", "scopes", "created", "expiry", "revoked"),
-        *("kind", "app_id", "made_by", "narrowing_key"),
+        *("kind", "app_id", "made_by", "narrowing_key", "revision"),
     },
 }
 """Who accounts and users are, and what lets them in. All else in these tables, such as what an
