@@ -125,13 +125,15 @@ async def test_what_jobs_make_dearer_is_refused(client: Client) -> None:
     row = await made(client)
     child = narrowed(client, {"monthly_cost": "1000.00"})
     path = f"{INSTANCES}/{row['id']}"
-    for name, sent in (
-        ("resize", {"type": "g1-standard-4"}),
-        ("migrate", {"region": "us-hill"}),
-        ("mutate", {}),
+    (disk, *_) = (await client.get(f"{path}/disks"))["data"]
+    for where, sent in (
+        (f"{path}/resize", {"type": "g1-standard-4"}),
+        (f"{path}/migrate", {"region": "us-hill"}),
+        (f"{path}/mutate", {}),
+        ("/images", {"disk_id": disk["id"]}),
     ):
-        answer = await child.send("POST", f"{path}/{name}", sent)
-        assert answer.problems == [(None, "The token is restricted: monthly_cost")], name
+        answer = await child.send("POST", where, sent)
+        assert answer.problems == [(None, "The token is restricted: monthly_cost")], where
     found = await child.get(f"/profile/explain?method=POST&path={path}/resize")
     assert found["restricted_by"] == "monthly_cost"
     assert await child.delete(path) == {}

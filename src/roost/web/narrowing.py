@@ -57,6 +57,8 @@ CREATED = {
 """What a right of the account is for making."""
 COPIES = {"clone_domain": "domain", "clone_instance": "compute", "clone_volume": "volume"}
 """Operations on an entity that make another one."""
+PRICED_AT_END = ("create_image",)
+"""What they make costs by a size that is known when their job has ended."""
 
 
 async def require_within(endpoint: Endpoint, context: Context, params: Params, client: str) -> None:
@@ -93,7 +95,7 @@ def closed(endpoint: Endpoint) -> str | None:
 def prices_later(endpoint: Endpoint) -> bool:
     """Whether a job of it makes something dearer, when no request can be refused any more."""
     foresees = endpoint.dry_run is not None and endpoint.dry_run.later is not None
-    return foresees and endpoint.method != "DELETE"
+    return endpoint.name in PRICED_AT_END or (foresees and endpoint.method != "DELETE")
 
 
 def named_in(endpoint: Endpoint) -> tuple[str, str] | None:
