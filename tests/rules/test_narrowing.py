@@ -159,6 +159,8 @@ def test_the_token_is_not_in_what_is_made_of_it() -> None:
         ('{"entities": {"volume": ["100001"]}}', "entities.volume"),
         ('{"entities": {}}', "entities"),
         ('{"label_prefix": ""}', "label_prefix"),
+        (r'{"label_prefix": "ci\u0000"}', "label_prefix: String should match pattern"),
+        (r'{"tags": ["\u0000"]}', "tags.0: String should match pattern"),
         ("[]", "Input should be an object"),
         ("no", "Invalid JSON"),
         ("\x00", "Invalid JSON"),

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from roost.core.narrowing.chain import Chain, add_link, read
 
 _Many = Field(min_length=1, max_length=100)
-_Word = Annotated[str, Field(min_length=1, max_length=100)]
+_Word = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00]*$")]
+"""PostgreSQL takes no text with a zero."""
 _Ids = Annotated[tuple[Annotated[int, Field(ge=1, lt=2**63)], ...], _Many]
 _TIME = "%Y-%m-%dT%H:%M:%S"
 
