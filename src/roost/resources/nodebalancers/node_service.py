@@ -31,7 +31,7 @@ class Place:
 
 async def find_places(context: Context, region: str, named: Mapping[str, str]) -> dict[str, Place]:
     """Where nodes are, by the fields of the body that name them. Raises 400 with all that cannot
-    be, and 403 for what a narrowed token may not name.
+    be, and 403 for what a narrowed token may not name, whether it exists or not.
 
     Their instances keep their addresses until the end of the transaction. Called before the
     NodeBalancer is locked.
@@ -41,6 +41,8 @@ async def find_places(context: Context, region: str, named: Mapping[str, str]) -
     if not wanted:
         return {}
     found = await addresses.find_all_held(context.db, context.account_id, wanted)
+    owners = {found[each].compute_id if each in found else 0 for each in wanted}
+    await require_named(context, COMPUTE.name, owners)
     own = await lock_all(
         context.db, COMPUTE, context.account_id, {each.compute_id for each in found.values()}
     )
@@ -63,7 +65,6 @@ async def find_places(context: Context, region: str, named: Mapping[str, str]) -
             places[field] = Place(instance.id, address, port)
     if problems:
         raise invalid_fields(problems)
-    await require_named(context, COMPUTE.name, {place.compute_id for place in places.values()})
     return places
 
 
