@@ -15,6 +15,7 @@ from roost.web.revisions.fields import Record
 from roost.web.revisions.plans import Plan, plan_of
 from roost.web.revisions.revision import Revision, step_back
 from roost.web.revisions.revisions import Revisions
+from roost.web.revisions.spoken import Spoken
 from roost.web.translation import Json
 
 SPLIT = Split(
@@ -124,6 +125,17 @@ def test_words_of_lists_and_those_that_were_not() -> None:
     record: Record = {"state": ["active", "paused", 5, "other"]}
     PLAN.down(record)
     assert record["state"] == ["on", "off", 5, "other"]
+
+
+def test_what_is_nested_too_deep_is_left_to_the_api() -> None:
+    revisions = Revisions(Registry(GROUPS.endpoints), SPOKEN)
+    spoken = Spoken(FIRST, revisions.steps(FIRST)[0])
+    endpoints = {each.name: each for each in revisions.registry}
+    for depth in (100, 300, 1000):
+        sent = b'{"label":' + b"[" * depth + b"]" * depth + b"}"
+        assert spoken.body(endpoints["create_volume"], sent) == sent
+        said = spoken.headers(endpoints["list_volumes"], {b"x-filter": sent})
+        assert said == {b"x-filter": sent}
 
 
 def test_records_are_found_wherever_they_stand() -> None:

@@ -141,7 +141,7 @@ def _parse(raw: bytes) -> dict[str, object]:
         raise _broken(raw) from None
     if not isinstance(data, dict):
         raise invalid("The body must be a JSON object")
-    if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and _is_deeper(data, MAX_DEPTH):
+    if is_too_deep(raw, data):
         raise invalid(f"The body must not be nested deeper than {MAX_DEPTH} levels")
     return data
 
@@ -187,6 +187,11 @@ def _leaf_problems(data: object) -> Iterator[tuple[str, str]]:
             yield path, _NOT_UTF8
         elif isinstance(value, str) and "\0" in value:
             yield path, _NUL
+
+
+def is_too_deep(raw: bytes, data: object) -> bool:
+    """Whether JSON and what it says are nested deeper than a body may be."""
+    return raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and _is_deeper(data, MAX_DEPTH)
 
 
 def _is_deeper(value: object, depth: int) -> bool:

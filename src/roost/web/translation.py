@@ -5,17 +5,20 @@ from collections.abc import Callable
 
 import orjson
 
+from roost.web.bodies import is_too_deep
+
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 Rewrite = Callable[[bytes], bytes]
 
 
 def parse(body: bytes) -> dict[str, Json] | None:
-    """A JSON object; None for anything else, so that the API can say what is wrong with it."""
+    """A JSON object; None for anything else, or what is nested too deep to be written again, so
+    that the API can say what is wrong with it."""
     try:
         data: Json = orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
-    return data if isinstance(data, dict) else None
+    return data if isinstance(data, dict) and not is_too_deep(body, data) else None
 
 
 def rewrite_messages(rewrite: Rewrite, piece: bytes) -> bytes:
