@@ -243,6 +243,39 @@ def test_profiles_are_kept_for_their_owner(own_profiles: Path) -> None:
     file.write_text("{}")
     with pytest.raises(CommandError, match="damaged"):
         profiles.choose("home")
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(CommandError, match="cannot be read"):
+        profiles.choose("home")
+
+
+def test_somebody_without_a_place_for_profiles(
+    own_profiles: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_profiles.write_text("")
+    with pytest.raises(CommandError, match="cannot be"):
+        profiles.keep("home", Profile("https://roost.example", TOKEN))
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setattr(Path, "expanduser", _homeless)
+    with pytest.raises(CommandError, match="HOME"):
+        profiles.read()
+
+
+def _homeless(path: Path) -> Path:
+    raise RuntimeError("Could not determine home directory.")
+
+
+def test_what_a_terminal_has_no_characters_for() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    program = "from roost.ctl.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--help"], env=environment, stdout=-1, timeout=60
+    )
+    assert (done.returncode, b"\\u2026" in done.stdout) == (0, True)
+
+
+def test_errors_cannot_command_the_terminal() -> None:
+    assert CommandError("the server says \x1b[2J").message == "the server says \\x1b[2J"
 
 
 def test_a_token_goes_to_no_other_server(
@@ -272,7 +305,10 @@ def test_profiles_come_and_go(own_profiles: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["roost.example", "ftp://x", "https://", "https://u:p@x", "https://x?y", "http://x:99999"],
+    [
+        *("roost.example", "ftp://x", "https://", "https://u:p@x", "https://x?y"),
+        *("http://x:99999", "http://a..b", "http://x/\u00fc"),
+    ],
 )
 def test_addresses_that_are_none(text: str) -> None:
     with pytest.raises(CommandError, match="must be like"):

@@ -1,15 +1,24 @@
 """The tenants' command line against servers that are busy, broken or strange."""
 
+import errno
 import json
+import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from roost.ctl import profiles
+from roost.ctl.client import Request
+from roost.ctl.errors import CommandError
+from roost.ctl.following import follow
 from roost.ctl.main import main
+from roost.ctl.profiles import Profile
+from roost.ctl.renewal import login_of
 from roost.web.headers import REVISION
 
 Answer = tuple[int, Mapping[str, str], object]
@@ -145,6 +154,104 @@ def test_a_stream_goes_on_where_it_was(script: Script) -> None:
     assert done.output.startswith("2026-11-27T20:00:00 tag_create notification\n")
     asked = script.asked_for("GET /v4/events/stream")
     assert [headers.get("Last-Event-ID") for headers in asked] == [None, "9", "12"]
+
+
+def test_a_stream_ends_where_nobody_reads_it(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def echo(*args: object, **more: object) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    told = b'id: 7\ndata: {"created": "", "action": "tag_create", "status": "notification"}\n\n'
+    ended = refusal(401, "Invalid Token")
+    script.answers["GET /v4/events/stream"] = [(200, {}, told), ended]
+    monkeypatch.setattr("roost.ctl.following.click.echo", echo)
+    assert script.run("events", "stream").exit_code == 1
+    assert len(script.asked) == 1
+
+
+def test_what_a_break_has_cut_comes_again(script: Script) -> None:
+    cut = b'id: 7\ndata: {"action": "one"}\n\nid: 8\ndata: {"action'
+    ended = refusal(401, "Invalid Token")
+    script.answers["GET /v4/events/stream"] = [(200, {}, cut), ended]
+    assert script.run("events", "stream").exit_code == 3
+    asked = script.asked_for("GET /v4/events/stream")
+    assert [headers.get("Last-Event-ID") for headers in asked] == [None, "7"]
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_stream_whose_past_is_not_known_goes_on(script: Script, options: Sequence[str]) -> None:
+    told = b'id: 9\nevent: reset\ndata: {}\n\nid: 10\ndata: {"action": "\xc2\x9b2J"}\n\n'
+    script.answers["GET /v4/events/stream"] = [(200, {}, told)]
+    done = script.run("events", "stream", "--seconds", "0", *options)
+    assert done.exit_code == 0
+    assert "read the list anew" in done.stderr
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stdout.isascii()
+
+
+def test_each_attempt_is_made_with_a_token_that_is_good_then(script: Script) -> None:
+    script.answers["GET /v4/events/stream"] = [(200, {}, b"id: 7\n\n"), refusal(401, "Ended")]
+    tokens = iter(("first", "second"))
+    with pytest.raises(CommandError):
+        follow(
+            lambda: Profile(script.url, next(tokens)),
+            Request("GET", "/v4/events/stream"),
+            as_json=False,
+            endless=True,
+        )
+    asked = script.asked_for("GET /v4/events/stream")
+    assert [headers["Authorization"] for headers in asked] == ["Bearer first", "Bearer second"]
+
+
+def test_a_login_is_renewed_while_a_command_runs(
+    script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in ("ROOST_URL", "ROOST_TOKEN", "ROOST_CA", "ROOST_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    given = {"access_token": "new", "refresh_token": "r2", "expires_in": 7200}
+    script.answers["POST /oauth/token"] = [(200, {}, given)]
+    kept = Profile(script.url, "old", client_id="c", refresh_token="r1", expires=2**40)
+    profiles.keep("home", kept)
+    login = login_of(None)
+    assert login().token == "old"
+    profiles.keep("home", replace(kept, expires=0))
+    profiles.keep("work", Profile("https://work.example", "other"))
+    assert login().token == "new"
+    assert login().token == "new"
+    assert len(script.asked) == 1
+
+
+def test_who_logs_out_of_a_server_that_is_gone_is_logged_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    profiles.keep("home", Profile(url, "t", refresh_token="r"))
+    done = CliRunner().invoke(main, ["auth", "logout", "--profile", "home"])
+    assert done.exit_code == 5
+    assert "until it is ended" in done.output
+    assert profiles.read().by_name == {}
+
+
+def test_a_file_that_was_cut_off_is_not_there(script: Script, tmp_path: Path) -> None:
+    cut = {"Content-Length": "100"}
+    script.answers["GET /v4/account/invoices/7/pdf"] = [(200, cut, b"half")]
+    done = script.run("invoices", "view-pdf", "7", "--output", str(tmp_path / "7.pdf"))
+    assert done.exit_code == 5
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tokens_that_are_none_are_shown_nowhere(script: Script) -> None:
+    script.answers["GET /v4/volumes"] = [page()]
+    for token in ("s3cret\nX-Y: z", "s3cr\u20act"):
+        done = script.run("volumes", "list", token=token)
+        assert (done.exit_code, "s3cr" in done.output) == (3, False)
+        assert isinstance(done.exception, SystemExit)
+    assert script.asked == []
+    assert script.run("volumes", "list", token="t0k3n\n").exit_code == 0
 
 
 def test_a_stream_of_some_seconds_ends(script: Script) -> None:

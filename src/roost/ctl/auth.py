@@ -11,7 +11,7 @@ from roost.ctl import profiles
 from roost.ctl.client import Request, send
 from roost.ctl.errors import NOT_ALLOWED, CommandError
 from roost.ctl.profiles import DEFAULT, Profile
-from roost.ctl.renewal import current
+from roost.ctl.renewal import current, end
 from roost.ctl.show import as_record
 from roost.ctl.values import read_text
 
@@ -74,19 +74,22 @@ def login(
 @auth.command()
 @_PROFILE
 def logout(profile: str | None) -> None:
-    """Forget a profile. A login by browser ends; a token of your own stays good elsewhere."""
+    """Forget a profile. A login by browser ends; a token of your own stays good elsewhere.
+
+    It is forgotten also when the server is not reached any more.
+    """
     name = profiles.chosen_name(profile)
     known = profiles.read().by_name.get(name)
     if known is None:
         raise CommandError(f"there is no profile {name}", NOT_ALLOWED)
-    if known.refresh_token:
-        from urllib.parse import urlencode
-
-        form = {"client_id": known.client_id or "", "token": known.refresh_token}
-        headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        body = urlencode(form).encode()
-        send(replace(known, token=""), Request("POST", "/oauth/revoke", headers, body))
-    profiles.drop(name)
+    try:
+        if known.refresh_token:
+            end(replace(known, ca=os.environ.get("ROOST_CA") or known.ca))
+    except CommandError as error:
+        told = "The profile is forgotten, but the login is good until it is ended in the console."
+        raise CommandError(f"{error.message}\n{told}", error.exit_code) from None
+    finally:
+        profiles.drop(name)
     click.echo(f"Logged out of {known.url}.")
 
 

@@ -30,13 +30,14 @@ from roost.ctl.files import read_upload, save
 from roost.ctl.filters import build_filter
 from roost.ctl.following import follow
 from roost.ctl.profiles import Profile
-from roost.ctl.renewal import current
+from roost.ctl.renewal import Login, login_of
 from roost.ctl.show import Row, as_record, choose_columns, rows_of, show_record, show_rows
 from roost.ctl.values import read_body
 from roost.ctl.waiting import Work, number_of, view
 
 _PAGE = 500
 """Rows of a page where all are wanted."""
+_PIECE = 1 << 16
 _EXAMPLE = "http://127.0.0.1:8080"
 """Where nobody is logged in to show a call to."""
 
@@ -64,10 +65,14 @@ class _Given:
 @dataclass(frozen=True, slots=True)
 class _Call:
     command: Command
-    profile: Profile
+    login: Login
     arguments: Mapping[str, str]
     request: Request
     given: _Given
+
+    @property
+    def profile(self) -> Profile:
+        return self.login()
 
 
 def perform(command: Command, given: dict[str, object]) -> None:
@@ -96,7 +101,7 @@ def perform(command: Command, given: dict[str, object]) -> None:
             headers={**request.headers, "Content-Type": "application/json"},
             body=json.dumps(body).encode(),
         )
-    _perform(_Call(command, current(options.profile), arguments, request, options))
+    _perform(_Call(command, login_of(options.profile), arguments, request, options))
 
 
 def _perform(call: _Call) -> None:
@@ -104,9 +109,9 @@ def _perform(call: _Call) -> None:
     if command.destructive and not given.yes and not given.dry_run:
         confirm(call.profile, command, call.arguments)
     if command.answer == "file":
-        _save(call)
+        save(_received(call), given.output)
     elif command.answer == "stream":
-        follow(call.profile, call.request, given.json, "seconds=" not in call.request.path)
+        follow(call.login, call.request, given.json, "seconds=" not in call.request.path)
     elif given.all:
         _show_list(call, [row for page in _pages(call) for row in rows_of(page)])
     elif command.method == "GET":
@@ -128,7 +133,7 @@ def _write(call: _Call) -> None:
     if given.dry_run:
         _show_price(call, as_record(send(call.profile, request).json()))
         return
-    work = Work.before(call.profile, command) if given.wait else None
+    work = Work.before(call.login, command) if given.wait else None
     answer = send(call.profile, request).json()
     record = answer if isinstance(answer, Mapping) else {}
     if command.is_upload and given.file:
@@ -208,12 +213,16 @@ def _show_price(call: _Call, price: Row) -> None:
     click.echo(f"It would cost ${hourly} an hour, ${monthly:.2f} a month at most.")
 
 
-def _save(call: _Call) -> None:
+def _received(call: _Call) -> Iterator[bytes]:
+    """What breaks where they are written is not the server's."""
     try:
         with opened(call.profile, call.request) as response:
             if response.status >= 300:
                 checked(Answer(response.status, headers_of(response), response.read()))
-            save(response, call.given.output)
+            while piece := response.read(_PIECE):
+                yield piece
+            if response.length:
+                raise http.client.IncompleteRead(b"", response.length)
     except (OSError, http.client.HTTPException) as error:
         raise unreachable(call.profile, error) from None
 

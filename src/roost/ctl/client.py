@@ -3,6 +3,7 @@
 import http.client
 import io
 import json
+import re
 import ssl
 import sys
 import time
@@ -15,10 +16,9 @@ from urllib.parse import urlsplit
 
 import click
 
-from roost.app.table import escape
 from roost.commands.operations import revision
 from roost.commands.written import Value
-from roost.ctl.errors import UNREACHABLE, CommandError, code_of
+from roost.ctl.errors import NOT_ALLOWED, UNREACHABLE, CommandError, code_of
 from roost.ctl.profiles import Profile
 
 SECONDS = 120
@@ -28,6 +28,7 @@ _PAUSES = (0.5, 2, 5)
 _LONGEST_PAUSE = 30
 _PIECE = 1 << 18
 _AGAIN = (429, 502, 503, 504)
+_TOKEN = re.compile(r"[!-~]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,10 @@ def send(profile: Profile, request: Request) -> Answer:
 
 @contextmanager
 def opened(profile: Profile, request: Request) -> Iterator[http.client.HTTPResponse]:
-    """One exchange. OSError and HTTPException are the caller's."""
+    """One exchange. OSError and HTTPException are the caller's; CommandError for what is no token,
+    which is shown nowhere."""
+    if profile.token and not _TOKEN.fullmatch(profile.token):
+        raise CommandError("the token has characters that no token has", NOT_ALLOWED)
     with closing(connect(profile.url, profile.ca)) as connection:
         # A token may have been made when records had another shape.
         headers = {"User-Agent": "roostctl", "Roost-Revision": revision(), **request.headers}
@@ -139,7 +143,7 @@ def checked(answer: Answer) -> Answer:
     reasons = _reasons(answer) or [f"the server answers {answer.status}"]
     request_id = answer.headers.get("x-request-id")
     told = f"\nRequest: {request_id}" if request_id else ""
-    raise CommandError(escape("\n".join(reasons) + told), code_of(answer.status))
+    raise CommandError("\n".join(reasons) + told, code_of(answer.status))
 
 
 def unreachable(profile: Profile, error: Exception) -> CommandError:

@@ -2,6 +2,8 @@
 
 import click
 
+from roost.app.table import escape
+
 REFUSED = 1
 WRONG_USE = 2
 NOT_ALLOWED = 3
@@ -11,10 +13,10 @@ FAILED_LATER = 6
 
 
 class CommandError(click.ClickException):
-    """Ends the command with this text and code."""
+    """Ends the command with this text and code; what a server says in it commands no terminal."""
 
     def __init__(self, text: str, code: int = REFUSED) -> None:
-        super().__init__(text)
+        super().__init__(escape(text))
         self.exit_code = code  # type: ignore[misc]
 
 

@@ -1,9 +1,9 @@
 """Files that are sent or written."""
 
-import http.client
 import mimetypes
 import sys
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,7 +15,6 @@ from roost.ctl.errors import WRONG_USE, CommandError
 MAX_BYTES = 16 << 20
 """Of a file in a request; what is larger goes to an address of its own."""
 _FORM = "multipart/form-data"
-_PIECE = 1 << 16
 
 
 def read_upload(command: Command, path: Path) -> tuple[str, bytes]:
@@ -31,17 +30,17 @@ def read_upload(command: Command, path: Path) -> tuple[str, bytes]:
     return kind, content
 
 
-def save(response: http.client.HTTPResponse, output: str | None) -> None:
+def save(pieces: Iterator[bytes], output: str | None) -> None:
     """To the file, which is whole or not there, or to what follows in a pipe."""
     if output is None:
         if sys.stdout.isatty():
             raise CommandError("say --output FILE: this is not for a terminal", WRONG_USE)
-        _copy(response, sys.stdout.buffer)
+        _write(pieces, sys.stdout.buffer)
         return
     part = Path(f"{output}.part")
     try:
         with part.open("wb") as file:
-            _copy(response, file)
+            _write(pieces, file)
         part.replace(output)
     except OSError as error:
         raise CommandError(f"{output} is not written: {error.strerror or error}") from None
@@ -49,8 +48,8 @@ def save(response: http.client.HTTPResponse, output: str | None) -> None:
         part.unlink(missing_ok=True)
 
 
-def _copy(response: http.client.HTTPResponse, file: BinaryIO) -> None:
-    while piece := response.read(_PIECE):
+def _write(pieces: Iterator[bytes], file: BinaryIO) -> None:
+    for piece in pieces:
         file.write(piece)
     file.flush()
 

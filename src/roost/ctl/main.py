@@ -1,5 +1,8 @@
 """`roostctl`: the API as a command line."""
 
+import io
+import sys
+
 import click
 
 from roost.commands import names
@@ -37,6 +40,13 @@ def _perform(command: Command, given: dict[str, object]) -> None:
 
 
 class _Root(click.Group):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """What a terminal, or a file, has no characters for is escaped there."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return ["auth", "completion", *(name for name, own in names().items() if own)]
 

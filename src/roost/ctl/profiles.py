@@ -34,9 +34,12 @@ class Profiles:
 
 
 def folder() -> Path:
-    """By the XDG Base Directory Specification."""
+    """By the XDG Base Directory Specification; CommandError for somebody without a home."""
     config = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(config).expanduser() / "roost"
+    try:
+        return Path(config).expanduser() / "roost"
+    except RuntimeError:
+        raise CommandError("set HOME or XDG_CONFIG_HOME: profiles are there", WRONG_USE) from None
 
 
 def path() -> Path:
@@ -56,15 +59,21 @@ def read() -> Profiles:
         return Profiles(str(found["current"]), profiles)
     except FileNotFoundError:
         return Profiles()
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}", WRONG_USE) from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise CommandError(f"{file} is damaged: remove it and log in again", WRONG_USE) from None
 
 
 @contextmanager
 def locked() -> Iterator[None]:
-    """One command at a time changes the file, or renews a token."""
-    folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(folder() / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    """One command at a time changes the file, or renews a token; CommandError where none can."""
+    try:
+        folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(folder() / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        text = f"{folder()} cannot be written to: {error.strerror}"
+        raise CommandError(text, WRONG_USE) from None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -116,7 +125,7 @@ def choose(wanted: str | None) -> Profile:
 
     A profile's token goes to no other server than the profile's.
     """
-    url, token = os.environ.get("ROOST_URL"), os.environ.get("ROOST_TOKEN")
+    url, token = os.environ.get("ROOST_URL"), os.environ.get("ROOST_TOKEN", "").strip()
     ca = os.environ.get("ROOST_CA")
     if url and token and not wanted:
         return Profile(checked_url(url), token, ca)
@@ -143,6 +152,8 @@ def checked_url(text: str) -> str:
     try:
         parts = urlsplit(text.rstrip("/"))
         port = parts.port
+        (parts.hostname or "").encode("idna")
+        parts.path.encode("ascii")
     except ValueError:
         parts, port = urlsplit(""), None
     plain = parts.scheme in ("http", "https") and parts.hostname and port != 0

@@ -14,6 +14,7 @@ from roost.commands.written import Value
 from roost.ctl.client import Request, send
 from roost.ctl.errors import FAILED_LATER, CommandError
 from roost.ctl.profiles import Profile
+from roost.ctl.renewal import Login
 from roost.ctl.show import Row, as_record, rows_of
 
 PATH = "/v4/account/events"
@@ -27,16 +28,16 @@ _PAGE = 100
 class Work:
     """What begins with the next write."""
 
-    profile: Profile
+    login: Login
     command: Command
     after: int
     """The newest event before."""
     etag: str | None = field(default=None)
 
     @classmethod
-    def before(cls, profile: Profile, command: Command) -> "Work":
-        rows = rows_of(send(profile, Request("GET", f"{PATH}?page_size=25", again=True)).json())
-        return cls(profile, command, max((_number(row["id"]) for row in rows), default=0))
+    def before(cls, login: Login, command: Command) -> "Work":
+        rows = rows_of(send(login(), Request("GET", f"{PATH}?page_size=25", again=True)).json())
+        return cls(login, command, max((_number(row["id"]) for row in rows), default=0))
 
     def wait(self, about: Sequence[str]) -> None:
         """Until all events of the write have ended that are about one of these ids.
@@ -66,7 +67,7 @@ class Work:
         if self.etag is not None:
             headers["If-None-Match"] = self.etag
             query += f"&wait={_ASK_SECONDS}"
-        answer = send(self.profile, Request("GET", f"{PATH}?{query}", headers, again=True))
+        answer = send(self.login(), Request("GET", f"{PATH}?{query}", headers, again=True))
         if answer.status == 304:
             self.etag = None
             return self._look(about)
