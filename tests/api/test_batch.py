@@ -9,7 +9,6 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.resources.batch import rules, service
-from roost.resources.batch.bodies import BatchedRequest
 from roost.web.call import Ask, Asked
 from roost.web.rates import RateLimiter
 from roost.web.registry import Rate
@@ -179,14 +178,17 @@ async def test_each_is_counted_by_its_own_limit(
     assert sorted(each["status"] for each in answers) == [200, 200, 200, 429, 429]
 
 
-async def test_a_key_is_asked_for_anew(client: Client) -> None:
-    """Reads may be repeated; the key does no harm."""
-    body = {"requests": [{"path": "/v4/tags"}]}
+async def test_a_key_is_asked_for_anew(client: Client, account: Account, roost: Roost) -> None:
+    """Reads may be repeated; the key does no harm, and nothing large is kept for it."""
+    wanted = {"label": {"+contains": "x" * 4000}}
+    body = {"requests": [{"path": "/v4/tags"}, {"path": "/v4/volumes", "filter": wanted}]}
     headers = {"Idempotency-Key": "same"}
     first = await client.send("POST", BATCH, body, headers=headers)
     await client.post("/tags", {"label": "later"})
     second = await client.send("POST", BATCH, body, headers=headers)
     assert [each.body["answers"][0]["body"]["results"] for each in (first, second)] == [0, 1]
+    kept = "select length(body) from idempotency where account_id = $1 and key = 'same'"
+    assert await roost.store.fetchval(kept, account.id) < 100
 
 
 def _answering(size: int) -> Ask:
@@ -196,8 +198,8 @@ def _answering(size: int) -> Ask:
     return answer
 
 
-def _requests(*paths: str) -> list[BatchedRequest]:
-    return [BatchedRequest(path=path) for path in paths]
+def _requests(*paths: str) -> list[Asked]:
+    return [Asked(path) for path in paths]
 
 
 async def test_all_together_are_of_a_size() -> None:

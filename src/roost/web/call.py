@@ -1,6 +1,6 @@
 """What a handler knows about the request it answers."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from roost.core.access import left_of
@@ -40,6 +40,8 @@ class Call(Context):
     query: dict[str, str] | None = None
     last_event_id: str | None = None
     """How far the client has read a stream."""
+    asked: Sequence[Asked] = ()
+    """The reads that the request consists of."""
     ask: Ask | None = None
     """Answers another read of the same caller, as if it had come by itself."""
     client: str = ""

@@ -7,7 +7,6 @@ from http import HTTPStatus
 import orjson
 
 from roost.errors import ErrorBody
-from roost.resources.batch.bodies import BatchedRequest
 from roost.resources.batch.rules import AT_ONCE, MOST_BYTES, SECONDS
 from roost.web.call import Ask, Asked
 from roost.web.reply import Reply
@@ -16,17 +15,17 @@ _TOO_LARGE = f"The answers of a batch have at most {MOST_BYTES} bytes: ask for t
 _BODILESS = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
-async def answer_all(ask: Ask, requests: Sequence[BatchedRequest]) -> bytes:
+async def answer_all(ask: Ask, requests: Sequence[Asked]) -> bytes:
     """A BatchRow. A few at a time, so that a batch takes no more turns than a browser does; those
     that are not answered in time are refused with 503."""
     gate = asyncio.Semaphore(AT_ONCE)
     ends = asyncio.get_running_loop().time() + SECONDS
 
-    async def answer(request: BatchedRequest) -> Reply:
+    async def answer(request: Asked) -> Reply:
         async with gate:
             # The API answers 503 to what is broken off.
             async with asyncio.timeout_at(ends):
-                return await ask(_asked(request))
+                return await ask(request)
 
     async with asyncio.TaskGroup() as tasks:
         asking = [tasks.create_task(answer(request)) for request in requests]
@@ -38,11 +37,6 @@ async def answer_all(ask: Ask, requests: Sequence[BatchedRequest]) -> bytes:
         left -= len(reply.body)
         said.append(_shown(request.path, reply))
     return orjson.dumps({"answers": said})
-
-
-def _asked(request: BatchedRequest) -> Asked:
-    wanted = None if request.filter is None else orjson.dumps(request.filter)
-    return Asked(request.path, wanted, request.if_none_match)
 
 
 def _refusal(status: int, reason: str) -> Reply:
