@@ -307,12 +307,16 @@ async def test_a_stream_and_a_webhook_tell_in_their_revision(
         streamed = (await reader.event()).data
     assert (streamed["did"], streamed["entity"]["label"]) == ("tag_create", "told")
     assert {"action", "what"}.isdisjoint(streamed)
+    missed = "/events/stream?action=tag_create&seconds=0"
+    answer = await first.send("GET", missed, headers={"Last-Event-ID": "1"})
+    (told,) = [line for line in answer.raw.splitlines() if line.startswith(b"data: ")]
+    assert json.loads(told.removeprefix(b"data: ")) == streamed
 
     async def taken() -> list[Json]:
         return hook.taken
 
-    (told,) = await until(taken, lambda found: len(found) > 0)
-    assert told == streamed
+    (sent,) = await until(taken, lambda found: len(found) > 0)
+    assert sent == streamed
     path = f"/account/webhooks/{row['id']}"
     assert (await client.put(path, {"revision": REVISION}))["revision"] == REVISION
     await insert(roost, account, age=timedelta(), label="newer")

@@ -16,7 +16,7 @@ from roost.web.revisions.plans import Plan, plan_of
 from roost.web.revisions.revision import Revision, step_back
 from roost.web.revisions.revisions import Revisions
 from roost.web.revisions.spoken import Spoken
-from roost.web.translation import Json
+from roost.web.translation import Json, rewrite_messages
 
 SPLIT = Split(
     "at",
@@ -125,6 +125,12 @@ def test_words_of_lists_and_those_that_were_not() -> None:
     record: Record = {"state": ["active", "paused", 5, "other"]}
     PLAN.down(record)
     assert record["state"] == ["on", "off", 5, "other"]
+
+
+def test_messages_without_a_record_are_left_alone() -> None:
+    piece = b'id: 1\nevent: reset\ndata: {}\n\nid: 2\ndata: {"a":1}\n\n'
+    said = rewrite_messages(lambda record: record.replace(b"1", b"2") + b" ", piece)
+    assert said == b'id: 1\nevent: reset\ndata: {}\n\nid: 2\ndata: {"a":2} \n\n'
 
 
 def test_what_is_nested_too_deep_is_left_to_the_api() -> None:

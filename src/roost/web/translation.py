@@ -22,9 +22,12 @@ def parse(body: bytes) -> dict[str, Json] | None:
 
 
 def rewrite_messages(rewrite: Rewrite, piece: bytes) -> bytes:
-    """Whole messages of a stream, each with its record in one line."""
+    """Whole messages of a stream, each with its record in one line, or with none (`reset`)."""
     lines = piece.split(b"\n")
     start = b"data: "
     return b"\n".join(
-        start + rewrite(line[len(start) :]) if line.startswith(start) else line for line in lines
+        start + rewrite(line[len(start) :])
+        if line.startswith(start) and line != b"data: {}"
+        else line
+        for line in lines
     )

@@ -11,7 +11,7 @@ import orjson
 from roost.errors import invalid
 from roost.web.filters import FIELD as FILTER
 from roost.web.filters import MAX_DEPTH
-from roost.web.registry import Endpoint
+from roost.web.registry import EVENT_STREAM, Endpoint
 from roost.web.reply import Header, Reply, Streamed, Write
 from roost.web.revisions.plans import Plan
 from roost.web.revisions.revision import Step
@@ -19,6 +19,7 @@ from roost.web.translation import Json, parse, rewrite_messages
 
 HEADER = "Roost-Revision"
 _NAME = HEADER.lower().encode()
+_STREAM = EVENT_STREAM.encode()
 _X_FILTER = FILTER.lower().encode()
 _TAGS = (b"if-match", b"if-none-match")
 _TAG = re.compile(rb'"([^"]*)"')
@@ -63,6 +64,8 @@ class Spoken:
                 reply if rewrite is None else replace(reply, write=partial(_write, reply, rewrite))
             )
         reply = replace(reply, headers=tuple(self._tagged(each) for each in reply.headers))
+        if rewrite is not None and reply.content_type == _STREAM:
+            return replace(reply, body=rewrite_messages(rewrite, reply.body))
         if rewrite is None or not reply.body or reply.content_type is not None:
             return reply
         return replace(reply, body=rewrite(reply.body))
