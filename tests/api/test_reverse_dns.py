@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from ipaddress import ip_address, ip_network
 from pathlib import Path
+from statistics import median
 
 import dns.reversename
 import pytest
@@ -146,10 +147,13 @@ async def test_a_resolver_that_stalls_holds_up_nobody(stalling: Served) -> None:
 
     began = time.monotonic()
     puts = [asyncio.create_task(put(number)) for number in range(30)]
+    took = list[float]()
     while not all(task.done() for task in puts):
         asked = time.monotonic()
         await client.get("/account")
-        assert time.monotonic() - asked < 3.5
+        took.append(time.monotonic() - asked)
+    # Each of them would take seconds; a busy machine holds up some.
+    assert median(took) < 1.5
     assert time.monotonic() - began < 60
     found = [task.result() for task in puts]
     assert set(found) == {400, 429}

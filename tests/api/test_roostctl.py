@@ -147,10 +147,10 @@ async def test_what_is_refused_has_codes(terminal: Terminal, running: RunningRoo
     assert (await terminal.run("volumes", "create", "--size", "20")).code == 2
     wrong = {**terminal.environment, "ROOST_TOKEN": "f" * 64}
     assert (await Terminal(wrong, terminal.folder).run("volumes", "list")).code == 3
-    with closing(socket.create_server(("127.0.0.1", 0))) as deaf:
-        port = deaf.getsockname()[1]
-    nowhere = {**terminal.environment, "ROOST_URL": f"http://127.0.0.1:{port}"}
-    done = await Terminal(nowhere, terminal.folder).run("volumes", "delete", "1", "--yes")
+    with closing(socket.socket()) as deaf:  # Nobody listens there, and nobody else gets the port.
+        deaf.bind(("127.0.0.1", 0))
+        nowhere = {**terminal.environment, "ROOST_URL": f"http://127.0.0.1:{deaf.getsockname()[1]}"}
+        done = await Terminal(nowhere, terminal.folder).run("volumes", "delete", "1", "--yes")
     assert done.code == 5
     assert "cannot be reached" in done.err
 

@@ -268,7 +268,7 @@ async def ended(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> b
     """Whether a connection is, over which is asked once more."""
     try:
         writer.write(b"GET / HTTP/1.1\r\nHost: shop\r\n\r\n")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await reader.read(1) == b""
     except ConnectionError:
         return True
@@ -279,12 +279,13 @@ async def test_connections_to_a_node_end_with_it(harness: HaproxyHarness) -> Non
     first, second = await harness.node(1), await harness.node(2)
     both = replace(config(7, first, second), protocol="tcp")
     await harness.engine.apply(balancer(harness, both))
-    held = [await held_open(harness) for _ in range(2)]
+    former = [await held_open(harness) for _ in range(2)]
     await harness.engine.apply(balancer(harness, both, config(8, port=81)))
-    held += [await held_open(harness) for _ in range(2)]
-    assert Counter(node for node, _, _ in held) == {"1": 2, "2": 2}
+    # The former worker may take some of these, too; each goes round by itself.
+    held = [await held_open(harness) for _ in range(4)]
+    assert {node for node, _, _ in former} == {node for node, _, _ in held} == {"1", "2"}
     await harness.engine.apply(balancer(harness, replace(both, nodes=(second,))))
-    for node, reader, writer in held:
+    for node, reader, writer in former + held:
         assert await ended(reader, writer) is (node == "1")
         writer.close()
 
@@ -298,8 +299,12 @@ async def test_a_former_worker_reaches_no_node_that_is_gone(harness: HaproxyHarn
     await harness.engine.apply(balancer(harness, config(7, second)))
     for _, reader, writer in held:
         writer.write(b"GET / HTTP/1.1\r\nHost: shop\r\n\r\n")
-        async with asyncio.timeout(30):
-            assert b"node 1" not in await reader.read(-1)
+        said = b""
+        async with asyncio.timeout(60):
+            with suppress(ConnectionError):  # It may be reset, too.
+                while some := await reader.read(1000):
+                    said += some
+        assert b"node 1" not in said
         writer.close()
 
 
