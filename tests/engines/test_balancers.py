@@ -1,6 +1,7 @@
 """HAProxy in a region's namespace: who answers, and what clients see of changes and deaths."""
 
 import asyncio
+import json
 import os
 import signal
 import ssl
@@ -15,6 +16,8 @@ import pytest_asyncio
 
 from roost.core.engine import EngineError
 from roost.engines.qemu.balancers import config as rendering
+from roost.engines.qemu.balancers.server import program
+from roost.engines.qemu.network.namespace import namespace_path
 from roost.resources.firewalls.engine import FirewallSpec, Rule, RuleSet
 from roost.resources.nodebalancers.engine import BalancerState, Check
 from tests.engines.balancer_harness import (
@@ -306,6 +309,29 @@ async def test_a_former_worker_reaches_no_node_that_is_gone(harness: HaproxyHarn
                     said += some
         assert b"node 1" not in said
         writer.close()
+
+
+async def test_what_a_former_version_began_is_replaced(harness: HaproxyHarness) -> None:
+    """Its HAProxy cannot be asked for its workers, and its records say of no account."""
+    spec = balancer(harness, config(7, await harness.node(1)))
+    await harness.engine.apply(spec)
+    server = harness.haproxy._server
+    for path in server.folder.glob("b*.json"):
+        lacking = json.loads(path.read_text())
+        del lacking["account_id"]
+        path.write_text(json.dumps(lacking))
+    await server.end()
+    output(
+        *("setsid", "--fork", "nsenter", f"--net={namespace_path(harness.network.name)}"),
+        *(program() or "", "-W", "-f", str(server.config), "-p", str(server._pid_file), "-D"),
+    )
+    await until(harness.asked, lambda found: found == "node 1")
+    await harness.engine.keep_serving()
+    assert await harness.engine.list() == []
+    await harness.engine.apply(spec)
+    assert await harness.asked() == "node 1"
+    [state] = await harness.engine.list()
+    assert state.digest == spec.digest
 
 
 async def test_an_account_leaves_room_for_others(

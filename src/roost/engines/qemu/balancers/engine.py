@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import structlog
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from roost.core.engine import EngineError, Health
 from roost.engines.locks import locked
@@ -210,7 +210,11 @@ class HaproxyBalancers:
                 path.unlink(missing_ok=True)
 
     def _read(self) -> dict[int, BalancerSpec]:
-        found = map(_SPEC.validate_json, (p.read_bytes() for p in self._folder.glob("b*.json")))
+        found = list[BalancerSpec]()
+        for path in self._folder.glob("b*.json"):
+            # What a former version wrote, the watch brings anew; another process may take one away.
+            with suppress(ValidationError, FileNotFoundError):
+                found.append(_SPEC.validate_json(path.read_bytes()))
         return {each.id: each for each in sorted(found, key=lambda each: each.id)}
 
 

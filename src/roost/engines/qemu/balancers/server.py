@@ -45,11 +45,13 @@ class Server:
         self.config = folder / "haproxy.cfg"
         self.socket = folder / "stats.sock"
         self.master = folder / "master.sock"
+        self._asked_at = f"{self.master},mode,600"
         self._pid_file = folder / "haproxy.pid"
 
     def process(self) -> Process | None:
-        """The master, while it runs in the namespace that there is."""
-        found = find_process(self._pid_file, str(self.config))
+        """The master, while it runs in the namespace that there is. One that cannot be asked, as a
+        former version began it, is none."""
+        found = find_process(self._pid_file, self._asked_at)
         return found if found is not None and self._is_inside(found) else None
 
     def _is_inside(self, process: Process) -> bool:
@@ -90,7 +92,7 @@ class Server:
             process = await asyncio.create_subprocess_exec(
                 *("setsid", "--fork", "nsenter", f"--net={namespace_path(self._namespace)}"),
                 *(program() or PROGRAM, "-W", "-db", "-f", self.config, "-p", self._pid_file),
-                *("-S", f"{self.master},mode,600"),
+                *("-S", self._asked_at),
                 cwd="/",
                 env=_ENVIRONMENT,
                 stdin=asyncio.subprocess.DEVNULL,
