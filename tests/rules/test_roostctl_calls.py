@@ -227,10 +227,11 @@ def test_who_logs_out_of_a_server_that_is_gone_is_logged_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    profiles.keep("home", Profile(url, "t", refresh_token="r"))
-    done = CliRunner().invoke(main, ["auth", "logout", "--profile", "home"])
+    with socket.socket() as deaf:  # Nobody listens there, and nobody else gets the port.
+        deaf.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        profiles.keep("home", Profile(url, "t", refresh_token="r"))
+        done = CliRunner().invoke(main, ["auth", "logout", "--profile", "home"])
     assert done.exit_code == 5
     assert "until it is ended" in done.output
     assert profiles.read().by_name == {}
