@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from roost.commands import find_command
 from roost.ctl import profiles
 from roost.ctl.client import Request
+from roost.ctl.confirming import confirm
 from roost.ctl.errors import CommandError
 from roost.ctl.following import follow
 from roost.ctl.main import main
@@ -235,6 +237,27 @@ def test_who_logs_out_of_a_server_that_is_gone_is_logged_out(
     assert done.exit_code == 5
     assert "until it is ended" in done.output
     assert profiles.read().by_name == {}
+
+
+def test_who_is_trusted_is_kept(
+    script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in ("token", "ca.pem"):
+        (tmp_path / name).write_text("t0k3n")
+    monkeypatch.setenv("ROOST_CA", str(tmp_path / "ca.pem"))
+    script.answers["GET /v4/profile"] = [(200, {}, {"username": "ada"})]
+    words = ("auth", "login", "--url", script.url, "--token", f"@{tmp_path / 'token'}")
+    assert CliRunner().invoke(main, words).exit_code == 0
+    assert profiles.read().by_name["default"].ca == str((tmp_path / "ca.pem").resolve())
+
+
+def test_nobody_confirms_without_any_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    command = find_command("volumes delete")
+    assert command is not None
+    with pytest.raises(CommandError, match="--yes"):
+        confirm(Profile("http://127.0.0.1:1", "t"), command, {"volumeId": "7"})
 
 
 def test_a_file_that_was_cut_off_is_not_there(script: Script, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from roost.web.headers import REVISION
+
 _STREAM = "/v4/events/stream"
 _LAST = b"last-event-id"
 _SENT = frozenset({b"host", _LAST})
@@ -21,6 +23,8 @@ class Live(Response):
         headers = [pair for pair in scope["headers"] if pair[0] in _SENT]
         if self._after is not None and not any(name == _LAST for name, _ in headers):
             headers.append((_LAST, self._after.encode()))
+        # A session may be older than the release that makes this page.
+        headers.append((b"roost-revision", REVISION.encode()))
         headers.append((b"authorization", f"Bearer {self._token}".encode()))
         of_api: Scope = {
             **scope,

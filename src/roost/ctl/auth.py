@@ -29,8 +29,9 @@ def auth() -> None:
 @click.option("--url", metavar="URL", help="Of the server; else ROOST_URL, or it is asked for.")
 @click.option(
     "--ca",
+    envvar="ROOST_CA",
     type=click.Path(exists=True, dir_okay=False, resolve_path=True),
-    help="A file of certificates that are trusted too, as `roost tls --print-ca` prints.",
+    help="A file of certificates that are trusted too, as `roost tls --print-ca` prints; ROOST_CA.",
 )
 @click.option("--token", metavar="@FILE", help="A file with the token, else it is asked for.")
 @click.option("--browser", is_flag=True, help="Log in on a page of the server instead.")

@@ -17,7 +17,7 @@ _LABELS = ("label", "username", "domain")
 
 def confirm(profile: Profile, command: Command, arguments: Mapping[str, str]) -> None:
     """Ask; CommandError where nobody can answer, or something else is answered."""
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise CommandError("this cannot be taken back: say --yes", WRONG_USE)
     label = _label(profile, command, arguments)
     typed = str(click.prompt(f"{command.help}\nType {line(label)} to go on", err=True))
