@@ -286,6 +286,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /compute/instances/{computeId:int}/ips/{address}": COMPUTE_READ,
     "PUT /compute/instances/{computeId:int}/ips/{address}": COMPUTE_WRITE,
     "DELETE /compute/instances/{computeId:int}/ips/{address}": COMPUTE_WRITE,
+    "POST /batch": ANY_TOKEN,
     "GET /profile": ANY_TOKEN,
     "PUT /profile": OWN_WRITE,
     "GET /profile/apps": OWN_READ,

@@ -164,12 +164,13 @@ def _begin(connection: sqlite3.Connection) -> bool:
     return True
 
 
-def _keep_log(connection: sqlite3.Connection) -> None:
-    """Two that open a new file at once get into each other's way; SQLite waits for neither."""
+def _insist(connection: sqlite3.Connection, statement: str) -> None:
+    """Who opens a file, or closes it as the last one, gets into the way of others that open it;
+    SQLite does not always wait for them."""
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(statement)
             return
         except sqlite3.OperationalError:
             if time.monotonic() > deadline:
@@ -183,7 +184,7 @@ def _open(path: Path) -> sqlite3.Connection:
     path.touch()
     path.chmod(0o600)
     connection = _connect(path, _LOCK_SECONDS)
-    _keep_log(connection)
+    _insist(connection, "PRAGMA journal_mode = WAL")
     connection.execute(_SCHEMA)
     return connection
 
@@ -193,5 +194,5 @@ def _connect(path: Path, patience: float) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=patience, isolation_level=None, check_same_thread=False
     )
-    connection.execute("PRAGMA synchronous = NORMAL")
+    _insist(connection, "PRAGMA synchronous = NORMAL")
     return connection

@@ -21,7 +21,7 @@ class BatchedRequest(Body):
 
     path: Annotated[str, Length(2, 2048), AfterValidator(known_path)]
     """The path, with its query: `/v4/compute/instances?page_size=25`."""
-    filter: Annotated[dict[str, object], AfterValidator(short_filter)] | None = None
+    filter: Annotated[dict[str, object], Length(0, 100), AfterValidator(short_filter)] | None = None
     """What the header `X-Filter` would say."""
     if_none_match: Annotated[str, Length(1, 2048)] | None = None
     """What the header `If-None-Match` would say: 304, and no body, for a version that you have."""
