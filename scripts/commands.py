@@ -101,6 +101,8 @@ HIDDEN = ("reset_oauth_client_secret_alias",)
 """Other spellings, beside what is deprecated."""
 FIRST = ("id", "label", "username", "domain", "name", "address", "tag", "status", "action")
 """The columns that are looked for first."""
+TYPED = ("int", "number", "bool")
+"""The types of filters that are compared with no texts."""
 DEPTH = 3
 """How deep fields of fields are options of their own; what is deeper is JSON."""
 
@@ -176,6 +178,9 @@ def _facts(endpoint: Endpoint) -> Iterator[tuple[str, object]]:
         yield "query", {name: _sentence(text) for name, text in endpoint.query.items()}
     if endpoint.filters:
         yield "filters", sorted(endpoint.filters)
+        typed = [name for name, column in endpoint.filters.items() if column.type in TYPED]
+        if typed:
+            yield "typed", sorted(typed)
     if endpoint.accepts:
         yield "accepts", list(endpoint.accepts)
     if endpoint.events and endpoint.writes:

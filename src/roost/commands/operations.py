@@ -37,6 +37,7 @@ class _Command(TypedDict):
     options: NotRequired[Sequence[_Option]]
     query: NotRequired[Mapping[str, str]]
     filters: NotRequired[Sequence[str]]
+    typed: NotRequired[Sequence[str]]
     accepts: NotRequired[Sequence[str]]
     events: NotRequired[Sequence[str]]
     dry_run: NotRequired[bool]
@@ -88,6 +89,8 @@ class Command:
     options: Sequence[Option] = ()
     query: Mapping[str, str] = field(default_factory=dict)
     filters: Sequence[str] = ()
+    typed: Sequence[str] = ()
+    """Those of `filters` that are compared with numbers, true or false; all others with texts."""
     accepts: Sequence[str] = ()
     """Media types of a body that is a file."""
     events: Sequence[str] = ()

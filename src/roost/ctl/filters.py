@@ -40,7 +40,7 @@ def _part(command: Command, term: str) -> dict[str, Value]:
         raise click.UsageError("--filter must be like label=web, label~web, size>20 or JSON.")
     name, operator, text = read.groups()
     _check(command, name)
-    value = _plain(text)
+    value = _plain(text) if name in command.typed or text == "null" else text
     return {name: value if operator == "=" else {_OPERATORS[operator]: value}}
 
 
