@@ -1,6 +1,7 @@
 """What programs delete right after the instance that has it, without waiting for its end."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from functools import partial
 
 import pytest
@@ -66,10 +67,12 @@ async def test_one_of_an_instance_that_stays_is_shown_again(
     instance, volume = await running_instance(client), await made_volume(client)
     await attached(client, volume["id"], instance["id"])
     path = f"{VOLUMES}/{volume['id']}"
-    async with failing(roost, "delete", "no room"):
+    async with AsyncExitStack() as faults:
         async with paused(roost, "delete"):
             await client.delete(f"{INSTANCES}/{instance['id']}")
             await client.delete(path)
+            # Not before: what fails does so at once, and takes no time.
+            await faults.enter_async_context(failing(roost, "delete", "no room"))
         await until(partial(volume_events, client, volume["id"]), _has_failed)
     row = await settled(client, instance["id"])
     assert row["status"] == "offline"

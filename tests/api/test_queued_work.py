@@ -4,6 +4,7 @@
 refused, as it contradicts the work (docs/decisions/0026).
 """
 
+from contextlib import AsyncExitStack
 from typing import Literal
 
 import pytest
@@ -327,11 +328,13 @@ async def test_what_follows_something_that_fails(
     """A boot fails: a shutdown has nothing to do then, and a reboot cannot be done."""
     monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
     path = path_of(await made(client))
-    async with failing(roost, "start", "no such kernel"):
+    async with AsyncExitStack() as faults:
         async with paused(roost, "start"):
             await client.post(f"{path}/boot", {})
             await client.post(f"{path}/shutdown")
             await client.post(f"{path}/reboot", {})
+            # Not before: what fails does so at once, and takes no time.
+            await faults.enter_async_context(failing(roost, "start", "no such kernel"))
         await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     rows = await events(client, path)
     assert [(row["action"], row["status"]) for row in rows[:3]] == [
