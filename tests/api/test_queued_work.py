@@ -350,13 +350,14 @@ async def test_what_follows_a_volume_that_is_not_made(
     client: Client, roost: Roost, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     instance = await running_instance(client)
-    # The last attempt comes when the others are queued behind it.
-    monkeypatch.setattr(Retry, "delay", lambda self, failures: 1.5)
-    await engine_of(roost).plan.fail("volume_create", "the disk is full", calls=4)
-    volume = await client.post(VOLUMES, volume_body())
-    path = f"{VOLUMES}/{volume['id']}"
-    await client.post(f"{path}/attach", {"compute_id": instance["id"]})
-    await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
+    monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
+    async with AsyncExitStack() as faults:
+        async with paused(roost, "volume_create"):
+            volume = await client.post(VOLUMES, volume_body())
+            path = f"{VOLUMES}/{volume['id']}"
+            await client.post(f"{path}/attach", {"compute_id": instance["id"]})
+            await faults.enter_async_context(failing(roost, "volume_create", "the disk is full"))
+        await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     assert (await client.get(VOLUMES))["results"] == 0
     page = await client.get("/account/events", filter={"entity.type": "volume"})
     told = {row["action"]: (row["status"], row["message"]) for row in page["data"]}

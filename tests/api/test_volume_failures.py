@@ -1,6 +1,7 @@
 """What becomes of volumes when the data plane fails: a named state, and an event that says why."""
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import pytest
 
@@ -114,9 +115,12 @@ async def test_delete_brings_it_back(client: Client, roost: Roost) -> None:
     path = f"{VOLUMES}/%s"
     for label, again in (("data", False), ("x" * 32, True), ("a-" * 12, True)):
         volume = await made_volume(client, label=label, tags=["blue"])
-        async with failing(roost, "volume_delete", "The disk cannot be read"):
-            await client.delete(path % volume["id"])
-            assert not again or await made_volume(client, label=label)
+        async with AsyncExitStack() as faults:
+            async with paused(roost, "volume_delete"):
+                await client.delete(path % volume["id"])
+                assert not again or await made_volume(client, label=label)
+                fault = failing(roost, "volume_delete", "The disk cannot be read")
+                await faults.enter_async_context(fault)
             message = await failed_event(client, volume["id"], "volume_delete")
             assert message == "The disk cannot be read"
         row = await client.get(path % volume["id"])

@@ -4,6 +4,7 @@ The deletion's job is held meanwhile; the table is in docs/lifecycle.md.
 """
 
 import asyncio
+from contextlib import AsyncExitStack
 from functools import partial
 
 import pytest
@@ -73,11 +74,13 @@ async def test_the_label_of_an_instance(client: Client, roost: Roost) -> None:
 async def test_one_that_stays_has_another_label(
     client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch, label: str
 ) -> None:
-    monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.3)
+    monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
     former = await made(client, label=label)
-    async with failing(roost, "delete", "no room"):
-        await client.delete(path_of(former))
-        new = await made(client, label=label)
+    async with AsyncExitStack() as faults:
+        async with paused(roost, "delete"):
+            await client.delete(path_of(former))
+            new = await made(client, label=label)
+            await faults.enter_async_context(failing(roost, "delete", "no room"))
         row = await settled(client, former["id"])
     assert (row["status"], row["label"]) == ("offline", f"{label[:57]}-{former['id']}")
     assert (await client.get(path_of(new)))["label"] == label
@@ -128,13 +131,15 @@ async def test_a_volume_goes_to_another_instance(client: Client, roost: Roost, n
 async def test_a_volume_of_one_that_stays_has_gone_all_the_same(
     client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.3)
+    monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
     former, other = await running_instance(client), await running_instance(client)
     volume = await made_volume(client)
     await attached(client, volume["id"], former["id"])
-    async with failing(roost, "delete", "no room"):
-        await client.delete(path_of(former))
-        await client.post(f"{VOLUMES}/{volume['id']}/attach", {"compute_id": other["id"]})
+    async with AsyncExitStack() as faults:
+        async with paused(roost, "delete"):
+            await client.delete(path_of(former))
+            await client.post(f"{VOLUMES}/{volume['id']}/attach", {"compute_id": other["id"]})
+            await faults.enter_async_context(failing(roost, "delete", "no room"))
         assert (await settled(client, former["id"]))["status"] == "offline"
     assert (await rested(client, volume["id"]))["compute_id"] == other["id"]
     assert await plugged(roost, volume["id"]) == other["id"]
@@ -252,10 +257,10 @@ async def test_the_label_of_a_bucket(
     client: Client, stranger: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is one for all accounts, and leads S3 clients to what is there."""
-    monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.3)
+    monkeypatch.setattr(Retry, "delay", lambda self, failures: 60.0)
     row = await made_bucket(client)
     body = {"label": row["label"], "cluster": row["cluster"]}
-    async with failing(roost, "bucket_delete", "busy"):
+    async with paused(roost), failing(roost, "bucket_delete", "busy"):
         await client.delete(path_of_bucket(row))
         reason = "The bucket of this label is being deleted"
         assert (await client.send("POST", BUCKETS, body)).problems == [("label", reason)]
