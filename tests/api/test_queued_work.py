@@ -38,9 +38,6 @@ IMAGE: Json = {"image": "roost/debian12", "root_pass": PASSWORD}
 PLAN = "g1-standard-4"
 LARGER = "g1-standard-6"
 
-_HELD = 15
-"""Seconds, longer than all the requests of a scene take together."""
-
 WORK: dict[str, tuple[Operation, str, Json]] = {
     "boot": ("start", "/boot", {}),
     "reboot": ("start", "/reboot", {}),
