@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 from tests.support.revisions import FIRST, SECOND, SPOKEN
 
 from roost.app.groups import GROUPS
+from roost.web.dry_run import MEDIA_TYPE
 from roost.web.registry import Registry
+from roost.web.reply import Reply
 from roost.web.revisions.changes import Added, Change, Moved, Removed, Reworded, Split
 from roost.web.revisions.documents import build_document_of
 from roost.web.revisions.fields import Record
-from roost.web.revisions.plans import Plan, plan_of
+from roost.web.revisions.plans import Changes, Plan, plan_of
 from roost.web.revisions.revision import Revision, step_back
 from roost.web.revisions.revisions import Revisions
 from roost.web.revisions.spoken import Spoken
@@ -125,6 +127,17 @@ def test_words_of_lists_and_those_that_were_not() -> None:
     record: Record = {"state": ["active", "paused", 5, "other"]}
     PLAN.down(record)
     assert record["state"] == ["on", "off", 5, "other"]
+
+
+def test_what_would_be_paid_is_told_as_it_was() -> None:
+    """Whatever the operation answers when it does something."""
+    changes: Changes = {"DryRunRow": (Moved("an_hour", "hourly"),)}
+    now = Revision("2026-01-01", "", {**changes, "VolumeRow": (Moved("hourly", "label"),)})
+    revisions = Revisions(Registry(GROUPS.endpoints), (SPOKEN[0], now))
+    spoken = Spoken(FIRST, revisions.steps(FIRST)[0])
+    create = next(each for each in revisions.registry if each.name == "create_volume")
+    told = Reply(200, b'{"hourly":1,"label":"x"}', content_type=MEDIA_TYPE.encode())
+    assert spoken.reply(create, told).body == b'{"label":"x","an_hour":1}'
 
 
 def test_messages_without_a_record_are_left_alone() -> None:

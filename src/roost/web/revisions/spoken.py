@@ -8,7 +8,9 @@ from functools import partial
 
 import orjson
 
+from roost.core.billing.price_changes import DryRunRow
 from roost.errors import invalid
+from roost.web.dry_run import MEDIA_TYPE
 from roost.web.filters import FIELD as FILTER
 from roost.web.filters import MAX_DEPTH
 from roost.web.registry import EVENT_STREAM, Endpoint
@@ -19,7 +21,7 @@ from roost.web.translation import Json, parse, rewrite_messages
 
 HEADER = "Roost-Revision"
 _NAME = HEADER.lower().encode()
-_STREAM = EVENT_STREAM.encode()
+_STREAM, _DRY_RUN = EVENT_STREAM.encode(), MEDIA_TYPE.encode()
 _X_FILTER = FILTER.lower().encode()
 _TAGS = (b"if-match", b"if-none-match")
 _TAG = re.compile(rb'"([^"]*)"')
@@ -58,6 +60,8 @@ class Spoken:
         """An answer of the newest in the shape of this one."""
         if reply.status >= 400:
             return self._refusal(endpoint, reply)
+        if reply.content_type == _DRY_RUN:
+            return replace(reply, body=self.record(DryRunRow.__name__, reply.body))
         rewrite = self._down([step.answers.get(endpoint.name) for step in self.steps])
         if isinstance(reply, Streamed):
             return (
