@@ -20,7 +20,7 @@ from tests.jobs.conftest import Logs
 from tests.jobs.notes import notes
 from tests.jobs.toy_worker import BLOCK, KINDS, LINGER, THREE, Name, Nothing, PathArgs
 
-LEASE = 1.5
+LEASE = 3.0
 BUSY = 30
 """Seconds that a machine with other work may add."""
 ROOT = Path(__file__).parents[2]
