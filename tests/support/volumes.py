@@ -18,7 +18,7 @@ from tests.support.instances import INSTANCES, OMITTED, settled
 VOLUMES = "/volumes"
 _VALID = {"label": "data", "region": "us-lake"}
 _OPEN = ("scheduled", "started")
-_PAUSE = 15
+_PAUSE = 30
 """Seconds, longer than all the requests of a scene take together."""
 
 
