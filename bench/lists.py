@@ -100,5 +100,7 @@ async def _take_turns(port: int, requests: Mapping[str, list[bytes]]) -> dict[st
     took: dict[str, list[float]] = {name: [] for name in requests}
     for _ in range(_ROUNDS):
         for name, sent in requests.items():
-            took[name] += (await load.send(port, cycle(sent), _SECONDS, connections=1))[1:]
+            answers = await load.send(port, cycle(sent), _SECONDS, connections=1)
+            # The first one connects; what takes as long as a turn has no other.
+            took[name] += answers[1:] or answers
     return {name: median(seconds) for name, seconds in took.items()}
