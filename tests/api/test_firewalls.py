@@ -1,10 +1,14 @@
 """Firewalls: rules, status and devices, and what engines make of them (spec B firewalls)."""
 
+from collections.abc import Collection
+
 import pytest
 
 from roost.app.roost import Roost
+from roost.resources.firewalls import device_queries
 from roost.resources.firewalls.apply_service import put_in_force
 from roost.resources.firewalls.engine import FirewallSpec
+from roost.store import Queries
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, Json, until
 from tests.support.firewalls import (
@@ -200,6 +204,28 @@ async def test_one_that_is_deleted_while_others_bring_it_is_not_left(
     monkeypatch.setattr(engine, "apply", late)
     await put_in_force(roost.store, roost.services, wall["id"])
     assert wall["id"] not in [state.id for state in await engine.list()]
+
+
+async def test_one_that_is_deleted_when_a_device_has_been_brought_is_not_left(
+    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job of the device has read the row for the last time, and is about to end."""
+    instance, wall = await made(client), await guarded(client)
+    await in_force(client, wall)
+    beside = device_queries.enabled_beside
+
+    async def late(db: Queries, guests: Collection[int], firewall_id: int) -> list[int]:
+        found = await beside(db, guests, firewall_id)
+        if firewall_id == wall["id"]:
+            monkeypatch.setattr(device_queries, "enabled_beside", beside)
+            await client.delete(f"{FIREWALLS}/{wall['id']}")
+        return found
+
+    monkeypatch.setattr(device_queries, "enabled_beside", late)
+    device = {"type": "compute", "id": instance["id"]}
+    await client.post(f"{FIREWALLS}/{wall['id']}/devices", device)
+    assert (await in_force(client, wall))[-1] == ("firewall_delete", "finished")
+    assert wall["id"] not in [state.id for state in await firewall_engine(roost).list()]
 
 
 async def test_a_deleted_one_is_gone_at_once(client: Client, roost: Roost) -> None:

@@ -23,9 +23,10 @@ from roost.resources.firewalls.queries import FIREWALL
 
 
 class FirewallArgs(TurnArgs):
-    """Which firewall."""
+    """Which firewall, and whether it is this job that forgets it, as the deletion has begun it."""
 
     firewall_id: int
+    forgets: bool = False
 
 
 def _on_firewall(args: FirewallArgs) -> str:
@@ -60,9 +61,9 @@ APPLY_ON_HOST = JobKind(
 
 async def apply(run: Run[FirewallArgs]) -> Verdict:
     """Bring a firewall to this host's engines after all others; one that is deleted is forgotten
-    then."""
+    then, but not by a job of before: what that one brought was still in force."""
     await put_in_force(run.store, run.tools.services, run.args.firewall_id)
-    return next_step(writing(queries.forget, run.args.firewall_id))
+    return next_step(writing(queries.forget, run.args.firewall_id) if run.args.forgets else None)
 
 
 APPLY = JobKind(
@@ -93,7 +94,9 @@ async def start(
         )
         after.append(job.id)
     args, entity = (
-        FirewallArgs(firewall_id=firewall_id, after=tuple(after)),
+        FirewallArgs(
+            firewall_id=firewall_id, after=tuple(after), forgets=action == "firewall_delete"
+        ),
         FIREWALL.entity(firewall_id, label),
     )
     await log.start(by, APPLY, args, entity, secondary, action=action)
