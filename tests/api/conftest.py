@@ -87,6 +87,13 @@ def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def patient_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers that wait a moment for what becomes of their work wait for it on a busy machine."""
+    for group in ("object_storage", "payments"):
+        monkeypatch.setattr(f"roost.resources.{group}.service._LOOKS", 10_000)
+
+
+@pytest.fixture
 def long_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process remembers of tokens does not end with time: for what it is told at once."""
     monkeypatch.setattr("roost.web.auth.CACHE_SECONDS", 3600)

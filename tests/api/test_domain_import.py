@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from roost.resources.domains.engine import (
     Zone,
 )
 from roost.resources.domains.jobs import keep_import
-from roost.resources.domains.parsing import Conversion, parse_zone_file
+from roost.resources.domains.parsing import Conversion, Parsed, parse_zone_file
 from roost.resources.domains.rules import MAX_IMPORTS
 from roost.resources.domains.service import TAKEN, TOO_MANY
 from roost.resources.domains.settings import (
@@ -27,6 +28,7 @@ from roost.resources.domains.settings import (
     PRIVATE_REASON,
     Dns,
 )
+from roost.resources.domains.transfer_client import TransferTimeoutError
 from tests.api.conftest import Account
 from tests.api.dns_servers import Served
 from tests.jobs.domain_scenarios import add_domain
@@ -340,13 +342,20 @@ async def test_a_slow_transfer_is_left_to_a_job(
 ) -> None:
     """When that fails, an event says why, and there is no domain."""
     monkeypatch.setattr(service, "TRIAL_SECONDS", 0.1)
-    monkeypatch.setattr(transfer_client, "SECONDS", 1.0)
-    client = served.client
+    monkeypatch.setattr(transfer_client, "SECONDS", 0.1)
+    client, fetch, goes = served.client, transfer_client.fetch, asyncio.Event()
+
+    async def late(*what: Any) -> Parsed:
+        await goes.wait()
+        return await fetch(*what)
+
+    monkeypatch.setattr(transfer_client, "fetch", late)
     body = {"domain": zone, "remote_nameserver": silent}
     domain = await client.post("/domains/import", body)
     path = f"/domains/{domain['id']}"
     answer = await client.send("POST", f"{path}/records", {"type": "A", "target": "192.0.2.1"})
     assert answer.problems == [(None, "The domain is being imported.")]
+    goes.set()
     await until(lambda: client.send("GET", path), lambda answer: answer.status == 404)
     event = (await told(client))[0]
     assert (event["action"], event["status"]) == ("dns_zone_import", "failed")
@@ -357,14 +366,25 @@ async def test_imports_at_once(
     served: Served, zone: str, silent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Few of an account wait for other servers: as requests, and as jobs."""
-    monkeypatch.setattr(service, "TRIAL_SECONDS", 0.5)
-    client = served.client
+    client, goes = served.client, asyncio.Event()
 
     async def begin(number: int) -> Answer:
         body = {"domain": f"n{number}.{zone}", "remote_nameserver": silent}
         return await client.send("POST", "/domains/import", body)
 
-    found = [answer.status for answer in await asyncio.gather(*map(begin, range(8)))]
+    async def trial(*_what: object) -> Parsed:
+        await goes.wait()
+        raise TransferTimeoutError("It takes long")
+
+    monkeypatch.setattr(service, "fetch", trial)
+    asked = [asyncio.create_task(begin(number)) for number in range(8)]
+
+    async def answered() -> int:
+        return sum(each.done() for each in asked)
+
+    await until(answered, lambda count: count == 8 - MAX_IMPORTS)
+    goes.set()
+    found = [(await each).status for each in asked]
     assert sorted(found) == [200] * MAX_IMPORTS + [429] * (8 - MAX_IMPORTS)
     answer = await begin(9)
     assert (answer.status, answer.problems) == (400, [(None, TOO_MANY)])

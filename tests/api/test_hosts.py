@@ -393,10 +393,10 @@ async def test_a_live_migration_as_maintenance(pair: Pair) -> None:
     row = await pair.made_on("b", booted=True)
     for host, status in ((MAIN_HOST, "completed"), (MAIN_HOST, "canceled")):
         start = await started(pair, await pair.host_of(row["id"]), row["id"])
-        async with pair.main.store.transaction() as db:
-            planned = await maintenance.schedule(db, row["id"], "live_migration", PAST, "a fan")
         if status == "canceled":
             await hosts.close(pair.main.store, "b")
+        async with pair.main.store.transaction() as db:
+            planned = await maintenance.schedule(db, row["id"], "live_migration", PAST, "a fan")
         await until(partial(_begun, pair, planned), partial(operator.eq, status))
         assert await pair.host_of(row["id"]) == host
         assert await started(pair, host, row["id"]) == start

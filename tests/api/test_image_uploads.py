@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import gzip
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from itertools import count
 
@@ -273,13 +274,20 @@ async def test_an_engine_without_room_leaves_nothing(client: Client, roost: Roos
 async def test_who_sends_nothing_for_long_is_cut_off_and_may_start_again(
     client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = await pending(client)
+    answer, goes = await pending(client), asyncio.Event()
     data = gzip.compress(disk_bytes("mark"))
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield data[:50]
+        await goes.wait()
+        yield data[50:60]
+        await asyncio.Event().wait()
+
     with monkeypatch.context() as patched:
-        patched.setattr(image_uploads, "_IDLE_SECONDS", 0.1)
-        pieces = in_pieces(data[:50], data[50:], then=asyncio.Event())
-        stalled = asyncio.create_task(send(answer["upload_to"], pieces))
+        stalled = asyncio.create_task(send(answer["upload_to"], pieces()))
         await begun(roost, answer)
+        patched.setattr(image_uploads, "_IDLE_SECONDS", 0.1)
+        goes.set()
 
         async def gone() -> bool:
             return number_of(answer) not in roost.services.get(Spool).numbers()

@@ -31,7 +31,6 @@ async def over(client: Client) -> list[str]:
     rows = await until(
         lambda: client.get("/account/events"),
         lambda found: all(row["status"] not in OPEN for row in found["data"]),
-        30,
     )
     return [row["action"] for row in rows["data"]]
 

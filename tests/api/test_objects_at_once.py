@@ -22,6 +22,7 @@ _SOON_SECONDS = 30.0
 
 
 @pytest.mark.spec("A object storage 8 limited")
+@pytest.mark.usefixtures("patient_answers")
 async def test_what_was_answered_holds(client: Client, roost: Roost) -> None:
     engine = object_engine(roost)
     bucket = await client.post(BUCKETS, bucket_body())

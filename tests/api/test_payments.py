@@ -39,6 +39,8 @@ from tests.support.payments import (
     warnings,
 )
 
+pytestmark = pytest.mark.usefixtures("patient_answers")
+
 CARD = "/account/credit-card"
 
 

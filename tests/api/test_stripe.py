@@ -33,6 +33,8 @@ from tests.support.payments import (
 from tests.support.server import RunningRoost, running_roost, simulated
 from tests.support.stripe import DECLINED, KEY, SLOW, WRONG_CODE, StripeServer, stripe_server
 
+pytestmark = pytest.mark.usefixtures("patient_answers")
+
 SECRET = b"whsec_0123456789abcdef"
 
 

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,11 @@ def reboots(server: Server, compute_id: int) -> list[str]:
         for event in events
         if event["entity"]["id"] == compute_id and event["action"].endswith("_reboot")
     ]
+
+
+def is_running(server: Server, compute_id: int) -> bool:
+    """As its row says: what has booted it is over, and will not go on at the next start."""
+    return server.status(compute_id) == "running"
 
 
 def runs(guest: str) -> bool:
@@ -139,7 +145,7 @@ def test_planned_stops_are_no_crashes(state: Path) -> None:
         assert [runs(guest) for guest in guests(state)] == [False]
         server = Server.start(state)
         wait_until(lambda: [runs(guest) for guest in guests(state)] == [True])
-    wait_until(lambda: server.status(compute_id) == "running")
+        wait_until(partial(is_running, server, compute_id))
     assert reboots(server, compute_id) == ["host_reboot"] * _STOPS
     server.end()
 

@@ -92,10 +92,9 @@ class Battle:
             self.kills += 1
 
     async def _kill_powerdns(self) -> None:
-        """Wherever it is, perhaps on its way up."""
+        """Wherever it is, perhaps on its way up, or down after the kill before."""
         pid_file = self._cloud.state / "powerdns" / "pid"
-        pid = await until(lambda: asyncio.to_thread(_running, pid_file), bool, _SETTLE_SECONDS)
-        os.kill(pid, signal.SIGKILL)
+        await until(lambda: asyncio.to_thread(_killed, pid_file), bool, _SETTLE_SECONDS)
 
     async def _kill_server(self) -> None:
         assert self._cloud.server is not None
@@ -110,14 +109,13 @@ def _check(method: str, answer: Answer) -> None:
     assert answer.status in allowed, answer.body
 
 
-def _running(pid_file: Path) -> int:
-    """The process id of the PowerDNS that runs; 0 for none."""
+def _killed(pid_file: Path) -> bool:
+    """Whether a PowerDNS was there to be killed."""
     try:
-        pid = int(pid_file.read_text().split()[0])
-        os.kill(pid, 0)
+        os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
     except (OSError, ValueError, IndexError):
-        return 0
-    return pid
+        return False
+    return True
 
 
 @pytest.mark.powerdns

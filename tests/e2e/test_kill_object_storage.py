@@ -84,7 +84,8 @@ class Storm:
     def kill(self) -> None:
         """Roost, the S3 server, or both at once."""
         which = self.chance.choice(("roost", "weed", "both"))
-        with suppress(FileNotFoundError, ProcessLookupError):
+        # It may not run, or have just begun to.
+        with suppress(FileNotFoundError, ProcessLookupError, ValueError):
             if which != "roost":
                 weed = int((self.state / "seaweedfs/us-lake/pid").read_text())
                 os.kill(weed, signal.SIGKILL)

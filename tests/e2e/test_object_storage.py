@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import botocore.session
 import pytest
 from botocore.config import Config
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from roost.engines.listeners import free_tcp_port
 from tests.cli.process import Json, Server, ran, wait_until
@@ -168,7 +168,7 @@ def has_cat(server: Server, key: Json) -> bool:
     """What was written before the server died, which takes a moment to come back."""
     try:
         found = s3(server, key).get_object(Bucket="photos", Key="cat.jpg")
-    except (ClientError, EndpointConnectionError):
+    except (BotoCoreError, ClientError):
         return False
     return bool(found["Body"].read() == b"cat.jpg")
 

@@ -6,17 +6,21 @@ import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import IPv4Address
 from pathlib import Path
 
+from roost.core.hosts import queries
 from roost.engines.qemu.images.mini import MINI
+from roost.store.pool import connect
 from tests.e2e.cloud import COMMAND_SECONDS, Cloud, opened
 from tests.e2e.host import Host
-from tests.e2e.local_catalog import write_catalog
+from tests.e2e.local_catalog import REGION, write_catalog
 from tests.e2e.program import ROOST, Program
 from tests.engines.harness import claim_pools
 from tests.engines.hosts import NamedHost
 from tests.engines.segment import Segment
+from tests.support.client import until
 from tests.support.database import DatabaseServer
 from tests.support.images import ensure_mini, image_root
 
@@ -84,7 +88,7 @@ def guests_of(host: WorkerHost) -> Callable[[], Awaitable[tuple[list[int], list[
 async def two_workers(
     folder: Path, server: DatabaseServer
 ) -> AsyncIterator[tuple[Cloud, Segment, tuple[WorkerHost, WorkerHost]]]:
-    """`a` and `b`, on a segment with the world; the server itself has no guests."""
+    """`a` and `b`, on a segment with the world, both with room; the server itself has no guests."""
     await asyncio.to_thread(ensure_mini)
     pools = claim_pools()
     segment = Segment(f"roost-hosts{pools.number}", pools)
@@ -103,9 +107,19 @@ async def two_workers(
         try:
             for each in (here, there):
                 await each.start()
+            await until(partial(_serving, url), {here.name, there.name}.issubset)
             yield cloud, segment, (here, there)
         finally:
             for each in (here, there):
                 await each.kill()
                 each.run("down")
             segment.close()
+
+
+async def _serving(database_url: str) -> set[str]:
+    """Hosts on which guests can be placed: their first job has said how much room there is."""
+    connection = await connect(database_url)
+    try:
+        return {room.host for room in await queries.serving(connection, REGION)}
+    finally:
+        await connection.close()

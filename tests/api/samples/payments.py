@@ -4,7 +4,7 @@ from roost.app.roost import Roost
 from tests.api.conftest import Account
 from tests.api.samples.sample import Sample, Samples, Value
 from tests.support.client import Client
-from tests.support.payments import PAYMENTS, added
+from tests.support.payments import added, attempt
 
 
 async def _method(client: Client, roost: Roost, account: Account, parent: str) -> Value:
@@ -13,7 +13,7 @@ async def _method(client: Client, roost: Roost, account: Account, parent: str) -
 
 async def _payment(client: Client, roost: Roost, account: Account, parent: str) -> Value:
     await added(client)
-    return int((await client.post(PAYMENTS, {"usd": "5.00"}))["id"])
+    return int((await attempt(client, "5.00")).body["id"])
 
 
 SAMPLES = Samples({"view_payment_method": Sample(_method), "view_payment": Sample(_payment)})

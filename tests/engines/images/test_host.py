@@ -2,7 +2,8 @@
 
 import subprocess
 import sys
-import time
+
+import pytest
 
 from roost.engines.qemu.host.kvm import accelerator
 from roost.engines.qemu.images.initrd import in_load_order
@@ -38,12 +39,11 @@ def test_packages_that_dpkg_does_not_hold_are_missing() -> None:
     assert set(missing_packages()) <= {*QEMU_PACKAGES, *IMAGE_PACKAGES}
 
 
-async def test_the_accelerator_is_tried_once() -> None:
+async def test_the_accelerator_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = await accelerator()
     assert first in ("kvm", "tcg")
-    before = time.monotonic()
+    monkeypatch.setattr(sys, "executable", "/no/python")
     assert await accelerator() == first
-    assert time.monotonic() - before < 0.5
 
 
 async def test_the_probe_says_by_its_exit_status_whether_kvm_runs_guests() -> None:
