@@ -2,8 +2,7 @@
 
 Numbers that transactions take for themselves become visible in another order than they were taken
 in. So a change has none when it is written: one transaction after another gives them to what has
-been committed (`lock_order`, `place`), so that whoever has read up to a position has missed nothing
-below it.
+been committed (`order`), so that whoever has read up to a position has missed nothing below it.
 """
 
 from dataclasses import dataclass
@@ -24,29 +23,12 @@ class Change:
     event_id: int
 
 
-@query("select exists (select from event_change where position is null)")
-async def is_new(db: Queries) -> bool:
-    """Whether there are changes that have no position yet."""
+@query("select order_event_changes($1)")
+async def order(db: Queries, limit: int) -> bool:
+    """Give positions to at most so many changes that have none; whether there may be more of them.
 
-
-@query("select last from event_order for update")
-async def lock_order(db: Queries) -> int:
-    """The last position; nobody else gives any until the transaction ends."""
-
-
-@query("""
-    with new as (
-        select id, row_number() over (order by id) as number from (
-            select id from event_change where position is null order by id limit $2) as first
-    ), placed as (
-        update event_change c set position = $1::bigint + new.number from new where c.id = new.id
-        returning c.id
-    )
-    update event_order set last = $1 + (select count(*) from placed)
-    returning last
-    """)
-async def place(db: Queries, last: int, limit: int) -> int:
-    """Give positions after `last` to at most so many changes; the last that was given."""
+    In a transaction of its own: others wait for its end to give the next ones.
+    """
 
 
 @query("select last from event_order")

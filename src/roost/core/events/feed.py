@@ -147,11 +147,7 @@ class Feed:
 
 async def order(store: Store) -> bool:
     """Give positions to changes that have none; whether there may be more of them."""
-    if not await queries.is_new(store):
-        return False
-    async with store.transaction() as db:
-        last = await queries.lock_order(db)
-        return await queries.place(db, last, _BATCH) == last + _BATCH
+    return await queries.order(store, _BATCH)
 
 
 async def keep_in_order(store: Store) -> None:

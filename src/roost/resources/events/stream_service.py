@@ -1,6 +1,8 @@
 """Streams of events: who reads them in this process, and how far each has come."""
 
 import asyncio
+import contextlib
+import random
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -35,13 +37,15 @@ from roost.store import FAULTS, Queries, Store
 MOST_EACH = 100
 """Streams of an account in a process."""
 HEARTBEAT_SECONDS = 25.0
-"""Proxies mostly end what is silent for 30 or 60."""
+"""Proxies mostly end what is silent for 30 or 60. Each is up to a fifth earlier, so that streams
+which have begun together do not go on together."""
 SCOPES = ("events:read_only",)
 _WAITING = 256
 """Events that wait for a reader in memory; one who is slower reads them from the database."""
 _PAGE = 200
 """Changes that are read at once for one who is behind."""
-_TOKENS = 1000
+_TOKENS = 200
+"""Looked up at once, so that events go on in between."""
 _PAGES = 5
 _CHECK_SECONDS = 0.2
 """After tokens or users have changed: those who change many are looked at once."""
@@ -82,7 +86,8 @@ class Stream:
     behind: bool = True
     """Whether the next ones come from the database."""
     ended: bool = False
-    waiting: deque[tuple[int, Shown]] = field(default_factory=deque)
+    waiting: deque[tuple[int, bytes]] = field(default_factory=deque)
+    """Messages by their positions."""
     wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     def end(self) -> None:
@@ -184,7 +189,7 @@ class Streams:
             if data:
                 await write(data)
             elif not stream.behind and not await _woken(stream, ends):
-                if await self._is_over(stream):
+                if self._has_expired(stream):
                     return
                 await write(mark(max(stream.position, self._reached(stream))))
 
@@ -243,6 +248,7 @@ class Streams:
                 self._give(change, shown[event_id])
 
     def _give(self, change: Change, event: Shown) -> None:
+        data: bytes | None = None
         for stream in self._of(change.account_id):
             if stream.behind or stream.ended or not stream.wanted.takes(event):
                 continue
@@ -253,7 +259,8 @@ class Streams:
                 stream.behind = True
                 stream.waiting.clear()
             else:
-                stream.waiting.append((change.position, event))
+                data = data or message(change.position, event)
+                stream.waiting.append((change.position, data))
             stream.wake.set()
 
     def _reached(self, stream: Stream) -> int:
@@ -267,9 +274,12 @@ class Streams:
         return [stream for streams in self._by_account.values() for stream in streams]
 
     async def _check_idle(self, revoked: asyncio.Event) -> None:
-        """Those to whom nothing happens end, too, when their token does."""
+        """Those to whom nothing happens end, too, when their token does; where nobody may have told
+        of it, as soon as they are looked at."""
         while True:
-            await revoked.wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(HEARTBEAT_SECONDS):
+                    await revoked.wait()
             revoked.clear()
             await asyncio.sleep(_CHECK_SECONDS)
             try:
@@ -282,13 +292,17 @@ class Streams:
         await self._check([stream])
         return stream.ended
 
+    def _has_expired(self, stream: Stream) -> bool:
+        """Costs no query: that a token was revoked is looked at for many streams at once."""
+        assert self._clock is not None
+        expiry = stream.identity.expiry
+        return expiry is not None and expiry <= self._clock.now()
+
     async def _check(self, streams: Sequence[Stream]) -> None:
         """End those whose readers may not read any more, of all that is known until now."""
-        assert self._clock is not None
         assert self._trust is not None
-        now = self._clock.now()
         for each in streams:
-            if each.identity.expiry is not None and each.identity.expiry <= now:
+            if self._has_expired(each):
                 each.end()
         open_ = [each for each in streams if not each.ended]
         if not self._trust.is_trusted():
@@ -301,23 +315,31 @@ class Streams:
         """Their tokens anew."""
         assert self._trust is not None
         assert self._tokens is not None
-        generation = self._trust.generation
-        ids = sorted({stream.identity.token_id for stream in stale})
-        good: dict[int, Identity] = {}
-        for start in range(0, len(ids), _TOKENS):
-            good |= await self._tokens.identities(ids[start : start + _TOKENS])
+        by_token: dict[int, list[Stream]] = {}
         for stream in stale:
-            identity = good.get(stream.identity.token_id)
-            if identity is None or not identity.scopes.allow(SCOPES):
-                stream.end()
-            else:
-                stream.identity = narrowed(identity, stream.identity.narrowing)
-                stream.checked = generation
+            by_token.setdefault(stream.identity.token_id, []).append(stream)
+        ids = sorted(by_token)
+        for start in range(0, len(ids), _TOKENS):
+            some = ids[start : start + _TOKENS]
+            generation = self._trust.generation
+            good = await self._tokens.identities(some)
+            for token_id in some:
+                for stream in by_token[token_id]:
+                    _renew(stream, good.get(token_id), generation)
 
 
 async def told(db: Queries, clock: Clock, ids: Sequence[int]) -> dict[int, Shown]:
     """Events by their ids, as unrestricted users of their accounts see them."""
     return await stream_queries.shown_of_all(db, clock.now() - KEPT, ids) if ids else {}
+
+
+def _renew(stream: Stream, identity: Identity | None, generation: int) -> None:
+    """What its token allows since a generation of trust."""
+    if identity is None or not identity.scopes.allow(SCOPES):
+        stream.end()
+    else:
+        stream.identity = narrowed(identity, stream.identity.narrowing)
+        stream.checked = generation
 
 
 def _first(item: tuple[int, Shown]) -> int:
@@ -330,12 +352,14 @@ def _drained(stream: Stream) -> bytes:
     stream.waiting.clear()
     if found:
         stream.position = found[-1][0]
-    return b"".join(message(position, event) for position, event in found)
+    return b"".join(data for _, data in found)
 
 
 async def _woken(stream: Stream, ends: float | None) -> bool:
     """Whether something has come before the next heartbeat."""
-    seconds = HEARTBEAT_SECONDS if ends is None else min(HEARTBEAT_SECONDS, ends - monotonic())
+    seconds = HEARTBEAT_SECONDS * random.uniform(0.8, 1)
+    if ends is not None:
+        seconds = min(seconds, ends - monotonic())
     try:
         async with asyncio.timeout(max(0, seconds)):
             await stream.wake.wait()
