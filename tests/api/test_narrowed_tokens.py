@@ -206,6 +206,9 @@ async def test_no_narrowed_token_makes_what_is_not_narrowed(client: Client, roos
 
 NOT_OF_ENTITIES = {
     "explain_request": "tells what a token may",
+    "list_events": "shows those of what is left",
+    "stream_events": "shows those of what is left",
+    "view_event": "finds none of another entity",
     "send_batch": "each read is looked at by itself",
 }
 """Operations that a token narrowed to other entities may call, beside lists of what is left to it,
@@ -243,6 +246,7 @@ async def test_every_operation_of_another_entity_is_refused(full: Client) -> Non
     public = {each.name for each in ENDPOINTS if each.public}
     assert {passed[name].body["results"] for name in lists} == {0}
     assert {passed[name].status for name in passed.keys() & makers} <= {400}
+    assert passed["list_events"].body["results"] == 0
     assert passed.keys() - lists - makers - public == set(NOT_OF_ENTITIES)
     assert (await full.get("/account/events"))["results"] == events
 

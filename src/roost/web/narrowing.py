@@ -1,8 +1,8 @@
 """What a narrowed token may ask for: what its restrictions say, worked out from declarations.
 
 Under a restriction of entities all is refused that is not about one entity that the path names, a
-list of those that are left, the making of one, or for everybody without a token; so that a new
-operation is refused until its declaration says what it is about.
+list of those that are left or of their events, the making of one, or for everybody without a token;
+so that a new operation is refused until its declaration says what it is about.
 """
 
 import orjson
@@ -24,6 +24,8 @@ ALWAYS = ("explain_request", "send_batch")
 at one by one."""
 MARKS = ("mark_event_read", "mark_event_seen")
 """Changes below `/account` that change nothing of it."""
+EVENTS = ("list_events", "stream_events", "view_event")
+"""They show events about entities that are left, and no others."""
 WITHOUT_RESTRICTION = (
     *("open_console", "create_object_key", "update_object_key", "create_object_url"),
     "upload_image",
@@ -114,7 +116,7 @@ def created_by(endpoint: Endpoint) -> str | None:
 
 
 async def _leaves(endpoint: Endpoint, context: Context, params: Params) -> bool:
-    if isinstance(endpoint.grant, Listed):
+    if isinstance(endpoint.grant, Listed) or endpoint.name in EVENTS:
         return True
     named = named_in(endpoint)
     if named is None:

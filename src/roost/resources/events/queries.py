@@ -2,6 +2,7 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -61,6 +62,27 @@ SEEN_BY_RESTRICTED = replace(
 """What the user $3 did, what happened to entities that are granted to them, and what is about
 none of the kinds on which grants are given ($4): to users who may look at the account ($5), and
 what belongs to a granted entity, as an address does to its instance."""
+
+
+_NUMBER = "substring({} from '^(?:private/)?([0-9]{{1,18}})$')::bigint"
+
+
+def among(visible: "Visible", left: Mapping[str, str], arguments: Sequence[object]) -> "Visible":
+    """What is left of it to a token that may name some entities alone: events about one of them,
+    and about nothing else than one of them or a public image. `left`: SQL of their ids by kinds."""
+
+    def is_left(kind: str, entity_id: str) -> str:
+        number = _NUMBER.format(entity_id)
+        found = (f"{kind} = '{name}' and {number} in ({ids})" for name, ids in left.items())
+        return " or ".join(found) or "false"
+
+    other = "e.secondary_entity ->> 'type'", "e.secondary_entity ->> 'id'"
+    scope = f"""
+        ({visible.listing.scope}) and ({is_left("e.entity_type", "e.entity_id")})
+        and (e.secondary_entity is null or {is_left(*other)}
+            or {other[0]} = 'image' and {other[1]} !~ '^private/')
+        """
+    return Visible(replace(visible.listing, scope=scope), tuple(arguments))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from roost.core.identity import Identity, narrowed
 from roost.core.revocation_queries import CHANNEL
 from roost.resources.events import stream_queries
 from roost.resources.events.queries import KEPT
-from roost.resources.events.service import visible_to
+from roost.resources.events.service import sees_all, visible_to
 from roost.resources.events.stream_rules import (
     OPENING,
     Shown,
@@ -254,8 +254,8 @@ class Streams:
                 continue
             if change.position <= stream.position:
                 continue
-            if stream.identity.restricted or len(stream.waiting) >= _WAITING:
-                # What a restricted user sees only the database knows.
+            if not sees_all(stream.identity) or len(stream.waiting) >= _WAITING:
+                # What is hidden from whom only the database knows.
                 stream.behind = True
                 stream.waiting.clear()
             else:
