@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from roost.app.roost import Roost
 from roost.core.billing.charges import month_start, next_month
-from roost.core.billing.spending_queries import spent
+from roost.core.billing.spending_queries import delete_old, spent
 from roost.core.narrowing.chain import read
 from roost.core.narrowing.restrictions import narrowing_of
 from tests.support.client import Answer, Client, Json, until
@@ -71,6 +71,11 @@ async def test_of_a_new_month(client: Client, roost: Roost) -> None:
     (budget,) = narrowing_of(read(child.token)).budgets
     months = month_start(now), next_month(next_month(now))
     assert [await spent(roost.store, budget.key, month) for month in months] == [2 * price, price]
+    for month, left in ((months[0], 2), (months[1], 1)):
+        await delete_old(roost.store, month, 1000)
+        found = "select count(*) from token_spending where budget = $1"
+        assert await roost.store.fetchval(found, budget.key) == left
+    assert await spent(roost.store, budget.key, months[1]) == price
 
 
 async def test_a_resize_counts_by_how_much_it_is_dearer(client: Client) -> None:

@@ -53,6 +53,27 @@ async def add(db: Queries, budget: bytes, token_id: int, things: Collection[Rais
 
 
 @query("""
+    with done as (
+        select s.budget, s.service, s.resource_id from token_spending s
+        where coalesce((
+            select l.at < date_trunc('month', $1::timestamp)
+                and coalesce(l.monthly * l.quantity, 0) = 0
+            from ledger l where l.service = s.service and l.resource_id = s.resource_id
+            order by l.id desc limit 1), true)
+        limit $2
+    ), old as (
+        delete from token_spending s using done d
+        where (s.budget, s.service, s.resource_id) = (d.budget, d.service, d.resource_id)
+        returning 1
+    )
+    select count(*) from old
+    """)
+async def delete_old(db: Queries, now: datetime, limit: int) -> int:
+    """At most `limit` things that have cost nothing since the month began, and add nothing to what
+    any budget has spent; how many it were."""
+
+
+@query("""
     select coalesce(sum(greatest(0, (
         select max(price) from (
             (select coalesce(l.monthly * l.quantity, 0) as price from ledger l

@@ -1,5 +1,6 @@
 """What the group consists of."""
 
+from roost.core.billing import spending_queries
 from roost.core.group import Group
 from roost.core.retention import Old, retention
 from roost.resources.tokens import endpoints
@@ -14,6 +15,7 @@ GROUP = Group(
             "token_use_retention",
             "57 3 * * *",
             Old(delete_old_uses, KEPT),
+            Old(spending_queries.delete_old),
         ),
     ),
 )
