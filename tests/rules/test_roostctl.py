@@ -349,3 +349,11 @@ def test_completion(shell: str) -> None:
     }
     done = CliRunner().invoke(main, [], prog_name="roostctl", env=asked)
     assert done.output == "plain,resize\n"
+
+
+def test_ctrl_c_ends_it_as_it_ends_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("roost.ctl.call.perform", interrupted)
+    assert CliRunner().invoke(main, ["regions", "list"]).exit_code == 130

@@ -8,6 +8,8 @@ import click
 from roost.commands import names
 from roost.commands.operations import Command, find_command
 
+_INTERRUPTED = 128 + 2
+"""128 and the number of SIGINT (POSIX shells)."""
 _SHOWN = 60
 """Characters of a group's commands in the list of groups."""
 
@@ -46,6 +48,14 @@ class _Root(click.Group):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Ctrl-C ends it as it ends other programs: shells stop their scripts at 130."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo(err=True)
+            ctx.exit(_INTERRUPTED)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return ["auth", "completion", *(name for name, own in names().items() if own)]
