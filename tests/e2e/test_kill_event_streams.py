@@ -62,6 +62,10 @@ async def _follow(cloud: Cloud, told: list[Json]) -> None:
                     last = message.id
                     if message.data is not None:
                         told.append(message.data)
+        except aiohttp.ClientResponseError as refused:
+            if refused.status != 503:
+                raise
+            await asyncio.sleep(0.5)
         except aiohttp.ClientError:
             await asyncio.sleep(0.05)
 

@@ -73,5 +73,11 @@ async def reading(
         aiohttp.ClientSession() as session,
         session.get(f"{url}/v4/events/stream{query}", headers=headers) as response,
     ):
-        assert response.status == 200, await response.text()
+        if response.status != 200:
+            raise aiohttp.ClientResponseError(
+                response.request_info,
+                (),
+                status=response.status,
+                message=await response.text(),
+            )
         yield Reader(response)
