@@ -4,7 +4,7 @@ Rows are made here, as a template takes several times as long for each cell of a
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape as _escape
 
 from markupsafe import Markup
@@ -36,9 +36,19 @@ def rows_of(listed: Listed, buttons: Buttons, is_chosen: bool) -> Markup:
 
     With `is_chosen`, each row can be chosen.
     """
-    shown = [(each.name, f'<td data-title="{escape(each.title)}">') for each in listed.columns]
-    html = "".join(_row(row, shown, buttons, is_chosen) for row in listed.rows)
-    return Markup(html)  # noqa: S704 - it is escaped
+    rows, shown = listed.rows, list[tuple[str, Iterable[str]]]()
+    if is_chosen:
+        shown.append(("<td>", map(_choice, rows)))
+    for n, column in enumerate(listed.columns):
+        values = [row.record[column.name] for row in rows]
+        leads = not n and any(row.url for row in rows)
+        cells = map(_first, rows, values) if leads else _column(column.name, values)
+        shown.append((f'<td data-title="{escape(column.title)}">', cells))
+    if any(row.actions for row in rows):
+        shown.append(('<td class="actions">', (buttons(row.actions) for row in rows)))
+    shape = "".join(opening.replace("%", "%%") + "%s</td>" for opening, _ in shown)
+    made = map(f"<tr>{shape}</tr>\n".__mod__, zip(*(cells for _, cells in shown), strict=True))
+    return Markup("".join(made))  # noqa: S704 - it is escaped
 
 
 def escape(text: str) -> str:
@@ -46,44 +56,56 @@ def escape(text: str) -> str:
     return _escape(text) if _SPECIAL.search(text) else text
 
 
-def _row(row: Row, shown: Sequence[tuple[str, str]], buttons: Buttons, is_chosen: bool) -> str:
-    record, cells = row.record, list[str]()
-    if is_chosen:
-        key, label = escape(row.key), escape(row.label)
-        cells.append(
-            f'<td><input type="checkbox" name="row" value="{key}" aria-label="Choose {label}"></td>'
-        )
-    for n, (name, opening) in enumerate(shown):
-        value = record[name]
-        if n == 0 and row.url:
-            text = _html(row.label if value is None or value == "" else value)
-            text = f'<a href="{escape(row.url)}">{text}</a>'
-        elif name == "status" and isinstance(value, str):
-            text = _status(value)
+def _choice(row: Row) -> str:
+    key, label = escape(row.key), escape(row.label)
+    return f'<input type="checkbox" name="row" value="{key}" aria-label="Choose {label}">'
+
+
+def _first(row: Row, value: object) -> str:
+    if not row.url:
+        return _html(value)
+    text = _html(row.label if value is None or value == "" else value)
+    return f'<a href="{escape(row.url)}">{text}</a>'
+
+
+def _column(name: str, values: Sequence[object]) -> Iterable[str]:
+    """Plans, regions, images and times are the same in many rows."""
+    made, known = _status if name == "status" else _text, dict[str, str]()
+    cells = list[str]()
+    for value in values:
+        if not isinstance(value, str):
+            cells.append(_html(value))
+        elif (cell := known.get(value)) is not None:
+            cells.append(cell)
         else:
-            text = _html(value)
-        cells.append(f"{opening}{text}</td>")
-    if row.actions:
-        cells.append(f'<td class="actions">{buttons(row.actions)}</td>')
-    return f"<tr>{''.join(cells)}</tr>\n"
+            cells.append(known.setdefault(value, made(value)))
+    return cells
 
 
 def _status(value: str) -> str:
     return f'<span class="status {escape(value)}">{escape(words(value))}</span>'
 
 
+def _text(value: str) -> str:
+    if not value:
+        return _NONE
+    if len(value) == _TIME_LENGTH and _TIME.fullmatch(value):
+        said = value.replace("T", " ")
+        return f'<time datetime="{value}Z" title="{said} UTC">{said} UTC</time>'
+    return escape(value)
+
+
 def _html(value: object) -> str:
     if isinstance(value, str):
-        if not value:
-            return _NONE
-        if len(value) == _TIME_LENGTH and _TIME.fullmatch(value):
-            said = value.replace("T", " ")
-            return f'<time datetime="{value}Z" title="{said} UTC">{said} UTC</time>'
-        return escape(value)
+        return _text(value)
     if value is None or value == []:
         return _NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list) and all(not isinstance(each, dict | list) for each in value):
-        return escape(", ".join(map(str, value)))
+    if isinstance(value, list):
+        try:
+            return escape(", ".join(value))
+        except TypeError:
+            nested = any(isinstance(each, dict | list) for each in value)
+            return escape(str(value) if nested else ", ".join(map(str, value)))
     return escape(str(value))

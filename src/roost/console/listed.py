@@ -7,10 +7,9 @@ from pydantic import JsonValue
 
 from roost.console.api import Answer, Json
 from roost.console.filters import NAMES
-from roost.console.operations import page_of, short_of, title_of, url_of
+from roost.console.operations import RowPath, page_of, short_of, title_of
 from roost.console.tables import Column, columns_of
 from roost.console.visit import Action, Visit
-from roost.web.registry import Endpoint
 
 _LABELS = ("label", "username", "summary", "domain", "address", "range", "name", "id")
 
@@ -27,7 +26,10 @@ class Row:
     @property
     def label(self) -> str:
         """What people call it."""
-        return next((str(self.record[name]) for name in _LABELS if self.record.get(name)), "Open")
+        for name in _LABELS:
+            if value := self.record.get(name):
+                return str(value)
+        return "Open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,18 @@ def listed(visit: Visit, answer: Answer, columns: Sequence[str] = ()) -> Listed:
     """What the table of the kit needs of a list."""
     endpoint, value = visit.operations.by_name[answer.operation], answer.record
     page = visit.operations.row_page(endpoint)
-    shows = visit.operations.shows
-    rows = [_row(visit, endpoint, shows(page, each), each) for each in answer.rows]
+    if page is None:
+        done = [RowPath.of(each, visit.params) for each in visit.operations.row_actions(endpoint)]
+        rows = [_acted_on(each, done) for each in answer.rows]
+    else:
+        path, shows = RowPath.of(page, visit.params), visit.operations.shows
+        rows = [
+            _shown(
+                each,
+                path if (there := shows(page, each)) is page else RowPath.of(there, visit.params),
+            )
+            for each in answer.rows
+        ]
     asked = visit.request.query_params
     problems = "; ".join(each["reason"] for each in answer.problems)
     return Listed(
@@ -69,19 +81,21 @@ def listed(visit: Visit, answer: Answer, columns: Sequence[str] = ()) -> Listed:
     )
 
 
-def _row(visit: Visit, endpoint: Endpoint, page: Endpoint | None, record: Json) -> Row:
-    params = None if page is None else visit.operations.row_params(page, visit.params, record)
-    url = None if page is None or params is None else url_of(page, params)
-    url = page_of(record.get("instance_uri")) or url
-    actions = []
-    for each in () if page is not None else visit.operations.row_actions(endpoint):
-        found = visit.operations.row_params(each, visit.params, record)
-        if found is not None:
-            url_there, destructive = url_of(each, found), each.method == "DELETE"
-            action = Action(each.name, title_of(each), short_of(each), url_there, destructive)
-            actions.append(action)
-    key = "" if not params else str(list(params.values())[-1])
-    return Row(record, url, key, actions)
+def _shown(record: Json, path: RowPath) -> Row:
+    """A row with a page of its own."""
+    url, key = path.to(record) or (None, "")
+    return Row(record, page_of(record.get("instance_uri")) or url, key)
+
+
+def _acted_on(record: Json, done: Sequence[RowPath]) -> Row:
+    """A row without one: what can be done with it stands beside it."""
+    actions = [
+        Action(each.name, title_of(each), short_of(each), found[0], each.method == "DELETE")
+        for path in done
+        if (found := path.to(record)) is not None
+        for each in (path.endpoint,)
+    ]
+    return Row(record, page_of(record.get("instance_uri")), "", actions)
 
 
 def _number(value: JsonValue, default: int) -> int:

@@ -36,3 +36,12 @@ NAVIGATION: Mapping[str, Sequence[tuple[str, str]]] = {
     ),
 }
 """Titles and paths below `/console`. All else is found from the index of pages."""
+
+
+def section_of(url: str, prefix: str) -> str | None:
+    """The path of the entry that a page belongs to; None for one that belongs to none."""
+    for entries in NAVIGATION.values():
+        for _, path in entries:
+            if url == prefix + path or (path != "/account" and url.startswith(f"{prefix}{path}/")):
+                return path
+    return None

@@ -5,9 +5,10 @@ has no path of its own with a GET is done on the page above it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from urllib.parse import quote
 
 from pydantic import JsonValue
 
@@ -135,10 +136,10 @@ class Operations:
             return None
         return self._pages.get(shape(page) + "/{}")
 
-    def shows(self, page: Endpoint | None, row: Json) -> Endpoint | None:
+    def shows(self, page: Endpoint, row: Json) -> Endpoint:
         """What shows this very row, where the rows of a list are shown by what they are."""
-        other = None if page is None else _BY_ENGINE.get((page.name, row.get("engine")))
-        return page if other is None else self.by_name.get(other)
+        other = _BY_ENGINE.get((page.name, row.get("engine")))
+        return page if other is None else self.by_name[other]
 
     def row_params(self, endpoint: Endpoint, params: Params, row: Json) -> Params | None:
         """The parameters of a path to one row; None where the row does not say them."""
@@ -159,6 +160,46 @@ def first_of(row: Json, names: Iterable[str]) -> JsonValue:
         if (value := row.get(name)) is not None:
             return value
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class RowPath:
+    """The address of an operation for each row of a list, with what all have in common."""
+
+    endpoint: Endpoint
+    parts: Sequence[str]
+    """Between what the rows say."""
+    keys: Sequence[tuple[Sequence[str], str]]
+    """The fields of a row that say it, and what is not quoted of it."""
+
+    @classmethod
+    def of(cls, endpoint: Endpoint, params: Params) -> "RowPath":
+        parts, keys = [PREFIX], list[tuple[Sequence[str], str]]()
+        kinds = iter(path_params(endpoint.path).items())
+        for n, piece in enumerate(re.split(r"\{[^{}]*\}", endpoint.path)):
+            if n:
+                name, kind = next(kinds)
+                safe = "/" if kind == "path" else ""
+                if name in params:
+                    parts[-1] += quote(str(params[name]), safe=safe)
+                else:
+                    keys.append((_KEYS.get(name, (name, "id")), safe))
+                    parts.append("")
+            parts[-1] += piece
+        if endpoint.method != "GET":
+            parts[-1] += f"?do={endpoint.name}"
+        return cls(endpoint, parts, keys)
+
+    def to(self, row: Json) -> tuple[str, str] | None:
+        """Its address, and the last of what the row says in it; None where it does not say it."""
+        url, key = self.parts[0], ""
+        for (names, safe), part in zip(self.keys, self.parts[1:], strict=True):
+            value = first_of(row, names)
+            if not isinstance(value, str | int):
+                return None
+            key = str(value)
+            url += (key if key.isalnum() and key.isascii() else quote(key, safe=safe)) + part
+        return url, key
 
 
 def page_of(uri: object) -> str | None:

@@ -8,13 +8,14 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from roost.console.cells import cell, rows_of, status
 from roost.console.forms import rows_in
 from roost.console.listed import listed
-from roost.console.navigation import NAVIGATION
+from roost.console.navigation import NAVIGATION, section_of
 from roost.console.operations import PREFIX, page_of, short_of, title_of, url_of
 from roost.console.visit import Action, Visit
 from roost.console.words import prose, words
@@ -53,7 +54,6 @@ def show(visit: Visit, template: str, code: int = 200, **values: object) -> Resp
             visit=visit,
             csrf=visit.visitor.csrf,
             username=visit.visitor.session.username if visit.visitor.session else "",
-            navigation=NAVIGATION,
             here=quote(visit.request.scope["path"]),
             done=_done(visit),
             listed_of=partial(listed, visit),
@@ -91,6 +91,18 @@ def _with_query(url: str, asked: Mapping[str, str], **values: object) -> str:
     """An address with what it was asked, and something else."""
     query = {**asked, **{key: str(value) for key, value in values.items()}}
     return f"{url}?{urlencode(query)}" if query else url
+
+
+def _navigation_at(here: str) -> Markup:
+    section = section_of(here, PREFIX)
+    return _navigation(section, "page" if here == f"{PREFIX}{section}" else "true")
+
+
+@cache
+def _navigation(section: str | None, current: str) -> Markup:
+    template = _templates().get_template("navigation.html")
+    html = template.render(navigation=NAVIGATION, section=section, current=current)
+    return Markup(html)  # noqa: S704 - it is escaped
 
 
 def _action(actions: Sequence[Action], operation: str) -> Action | None:
@@ -166,6 +178,7 @@ def _templates() -> "Environment":
                 "rows_of": rows_of,
                 "status": status,
                 "url_of": url_of,
+                "navigation_at": _navigation_at,
                 "page_of": page_of,
                 "short_of": short_of,
                 "tfa_picture": _tfa_picture,

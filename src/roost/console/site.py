@@ -20,8 +20,8 @@ from roost.console.render import redirect, show
 from roost.console.schemas import Schemas
 from roost.console.search import search
 from roost.console.views import refuse, show_page
-from roost.console.visit import Visit
-from roost.oauth.sessions import Visitor, visitor_of
+from roost.console.visit import Visit, position_of
+from roost.oauth.sessions import Visitor, browser_of, entered, visitor_of
 from roost.oauth.site import Site
 from roost.threads import COMPUTING
 from roost.web.registry import Endpoint, Registry
@@ -98,16 +98,25 @@ class Console:
         return await self._show(request, _path(request))
 
     async def _show(self, request: Request, path: str) -> Response:
-        visitor = await visitor_of(self.site, request)
+        browser = browser_of(self.site, request)
+        if browser is None:
+            return _log_in(request)
+        found = self.pages.find(path, request.query_params.get("do"))
+        if found is None or found[0].form is not None:
+            visitor, position = await entered(browser), None
+        else:
+            # Neither waits for the other: a browser without a session is told nothing.
+            api = Api(self.app, browser.token, request.scope)
+            looking_up = (entered(browser), position_of(api, self.operations))
+            visitor, position = await asyncio.gather(*looking_up)
         if visitor.user is None:
             return _log_in(request)
-        form = request.query_params.get("do")
-        found = self.pages.find(path, form)
         if found is None:
             return refuse(await self._visit(request, visitor, _NOWHERE, {}), 404)
         visit = await self._visit(request, visitor, *found)
         if visit.page.form is not None:
             return await actions.show_form(visit)
+        visit.position = position
         return await show_page(visit)
 
     async def send(self, request: Request) -> Response:

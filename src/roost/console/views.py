@@ -15,7 +15,6 @@ _DOWNLOAD = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
 
 async def show_page(visit: Visit) -> Response:
-    await visit.find_position()
     await visit.read()
     main = visit.main
     if main is None:

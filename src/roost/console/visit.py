@@ -64,11 +64,6 @@ class Visit:
     def operations(self) -> Operations:
         return self.pages.operations
 
-    async def find_position(self) -> None:
-        answer = await self.api.call(self.operations.by_name["stream_events"], {}, {"seconds": "0"})
-        found = _POSITION.search(answer.body) if answer.ok else None
-        self.position = None if found is None else found[1].decode()
-
     async def read(self) -> None:
         """All that the page reads, and who asks."""
         reads = {**self.page.reads, "": Read("view_profile")}
@@ -143,6 +138,13 @@ class Visit:
         if (closed := found.get("closed_to")) is not None:
             return f"This is closed to users of the kind {closed}"
         return f"You need the scopes: {found.get('missing_scopes')}"
+
+
+async def position_of(api: Api, operations: Operations) -> str | None:
+    """Where the stream of events is now."""
+    answer = await api.call(operations.by_name["stream_events"], {}, {"seconds": "0"})
+    found = _POSITION.search(answer.body) if answer.ok else None
+    return None if found is None else found[1].decode()
 
 
 def is_destructive(endpoint: Endpoint) -> bool:

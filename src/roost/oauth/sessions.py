@@ -6,7 +6,7 @@ log it in as somebody else, nor when it can set cookies of this host. The cookie
 id only after a login gave it a new value.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from hmac import compare_digest
 from urllib.parse import urlsplit
@@ -79,11 +79,21 @@ class Visitor:
 
 
 async def visitor_of(site: Site, request: Request) -> Visitor:
+    browser = browser_of(site, request)
+    return Visitor(site, request, new_token(), None) if browser is None else await entered(browser)
+
+
+def browser_of(site: Site, request: Request) -> Visitor | None:
+    """As nobody has looked yet whether its session is one; None for a browser without a cookie."""
     cookie = cookies.read_cookie(site, request, cookies.SESSION)
-    if cookie is None:
-        return Visitor(site, request, new_token(), None)
-    session = await queries.find_session(site.store, hash_token(cookie), site.clock.now())
-    return Visitor(site, request, cookie, session)
+    return None if cookie is None else Visitor(site, request, cookie, None)
+
+
+async def entered(browser: Visitor) -> Visitor:
+    """With the session, where there is one."""
+    site, hashed = browser.site, hash_token(browser.cookie)
+    session = await queries.find_session(site.store, hashed, site.clock.now())
+    return replace(browser, session=session)
 
 
 async def begin_session(visitor: Visitor, user: Session) -> Visitor | None:
