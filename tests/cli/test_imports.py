@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from roost.cli.main import main
 
-ALL_GROUPS = {"serve", "worker", "down", "engine", "fsck", "restore"}
+ALL_GROUPS = {"serve", "worker", "down", "engine", "fsck", "restore", "dashboard"}
 """Commands that work with all that Roost has."""
-HTTP = {"clock", "top"}
+HTTP = {"clock", "top", "dashboard"}
 """Those that ask a server."""
 LATER = (
     "PIL",

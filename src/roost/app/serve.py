@@ -147,13 +147,18 @@ async def _be_monitored(
     """Until `stop` is set."""
     settings = roost.settings
     app = build_monitoring(roost.metrics, Health(roost).check, Networks(settings.monitors))
-    protocol = bounded(_count_connections(settings))
-    server = HttpServer(_configure(settings, app, protocol), protocol, None, on_ready)
+    server = plain_server(settings, app, on_ready)
     tasks.create_task(server.serve(sockets=[listening]))
     figures = tasks.create_task(keep_figures(roost))
     await stop.wait()
     server.should_exit = True
     figures.cancel()
+
+
+def plain_server(settings: Settings, app: ASGIApp, on_ready: Callable[[], None]) -> HttpServer:
+    """Without TLS, with the bounds of the API's."""
+    protocol = bounded(_count_connections(settings))
+    return HttpServer(_configure(settings, app, protocol), protocol, None, on_ready)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,10 @@ class _Commands(LazyGroup):
         "event": Later("roost.cli.event", "What all accounts are told."),
         "engine": Later("roost.cli.engine", "What serves each region, and how it is."),
         "top": Later("roost.cli.top", "How the cloud is at this moment."),
+        "dashboard": Later(
+            "roost.cli.dashboard",
+            "Show all accounts, hosts and jobs in a browser of this machine, until interrupted.",
+        ),
         "account": Later("roost.cli.account", "Accounts of this cloud."),
         "user": Later("roost.cli.user", "Users of any account."),
         "token": Later("roost.cli.token", "Personal access tokens."),

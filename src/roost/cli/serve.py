@@ -133,7 +133,7 @@ def _open_doors(settings: Settings) -> Iterator[list[Door]]:
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     with contextlib.ExitStack() as stack:
-        yield [Door(stack.enter_context(_bind(listen)), dialect) for dialect, listen in wanted]
+        yield [Door(stack.enter_context(bind(listen)), dialect) for dialect, listen in wanted]
 
 
 def _check_traces(settings: Settings) -> None:
@@ -150,7 +150,8 @@ def _certificate(settings: Settings) -> ServerCertificate | None:
         raise click.UsageError(str(error)) from error
 
 
-def _bind(listen: str) -> socket.socket:
+def bind(listen: str) -> socket.socket:
+    """A socket that listens there; click's errors say why there is none."""
     host, _, port = listen.rpartition(":")
     if not host or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > _LAST_PORT:
         raise click.UsageError(f"cannot listen on {listen or 'nothing'}: it must be HOST:PORT")
@@ -188,6 +189,6 @@ async def _serve(settings: Settings) -> None:
 async def _work(settings: Settings) -> None:
     with contextlib.ExitStack() as stack:
         listen = settings.metrics_listen
-        monitored = None if listen is None else stack.enter_context(_bind(listen))
+        monitored = None if listen is None else stack.enter_context(bind(listen))
         async with _started(settings) as (store, running):
             await running(settings, store).work(monitored)

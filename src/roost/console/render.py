@@ -48,7 +48,7 @@ def policy(request: Request) -> str:
 def show(visit: Visit, template: str, code: int = 200, **values: object) -> Response:
     """`visit` and what the page has read are known to the template by their names."""
     html = (
-        _templates()
+        environment()
         .get_template(template)
         .render(
             visit=visit,
@@ -100,7 +100,7 @@ def _navigation_at(here: str) -> Markup:
 
 @cache
 def _navigation(section: str | None, current: str) -> Markup:
-    template = _templates().get_template("navigation.html")
+    template = environment().get_template("navigation.html")
     html = template.render(navigation=NAVIGATION, section=section, current=current)
     return Markup(html)  # noqa: S704 - it is escaped
 
@@ -145,12 +145,13 @@ def _tfa_picture(secret: str, username: str) -> str:
 
 
 @cache
-def _templates() -> "Environment":
+def environment(package: str = "roost.console") -> "Environment":
+    """Templates of a package, which may use those of the console."""
     # Slow to load: no start waits for it.
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     templates = Environment(
-        loader=PackageLoader("roost.console"),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("roost.console")]),
         auto_reload=False,
         autoescape=True,
         undefined=StrictUndefined,
