@@ -138,8 +138,8 @@ async def test_results_are_the_rows_that_a_list_shows(owned: Store) -> None:
     assert await shown(VOLUMES, 3) == 0
     assert await shown(VOLUMES_OF_INSTANCE, 1, 7) == 0
     assert await shown(only_granted(VOLUMES, 2), 1, user) == 1
-    assert await shown(tagged_listing([VOLUME]), 1, "red") == 2
-    assert await shown(tagged_listing([VOLUME]), 1, "blue") == 0
+    assert await shown(tagged_listing((VOLUME,)), 1, "red") == 2
+    assert await shown(tagged_listing((VOLUME,)), 1, "blue") == 0
 
 
 async def test_no_grant_outlives_what_it_is_about(owned: Store) -> None:

@@ -48,20 +48,30 @@ from pg_class where relname ~ '^(widget|gadget)'
 Found = list[tuple[str, int]]
 
 
-def kind(name: str) -> ResourceKind:
+FEW = """
+create table trinket (id bigint primary key, account_id bigint, tags text[], deleting boolean);
+insert into trinket select n, 1, '{gold}', n > 5 from generate_series(1, 6) n;
+"""
+"""Whose number nobody keeps."""
+
+
+def kind(name: str, *, counted: bool = True) -> ResourceKind:
     listing = Listing(
         record=f"x.id, '{name} ' || x.id as label",
         source=f"{name} x",
         scope="x.account_id = $1 and not x.deleting",
         key="x.id",
         columns={"tags": Column("x.tags", "texts")},
-        counted=Counted(f"'{name}'", hidden="x.account_id = $1 and x.deleting"),
+        counted=Counted(f"'{name}'", hidden="x.account_id = $1 and x.deleting")
+        if counted
+        else None,
     )
     path = f"/{name}s/{{id}}"
     return ResourceKind(name=name, path=path, listing=listing, label="x.id", tags_table=name)
 
 
 KINDS = (kind("widget"), kind("gadget"))
+MORE = (*KINDS, kind("trinket", counted=False))
 ALL: Found = [(name, n) for name in ("gadget", "widget") for n in range(1, EACH + 1)]
 RARE: Found = [(name, n) for name, n in ALL if n % 1000 == 0]
 
@@ -73,6 +83,7 @@ async def tagged(database_server: DatabaseServer) -> AsyncIterator[Store]:
         for each in KINDS:
             await store.execute(TABLE.format(name=each.name))
             await store.execute(f"vacuum analyze {each.name}")
+        await store.execute(FEW)
         await fold_counts(store)
         await store.execute("vacuum analyze row_count")
         yield store
@@ -86,10 +97,11 @@ async def page(
     selection: Selection = Selection(),  # noqa: B008
     size: int = 100,
     account: int = OWNER,
+    kinds: tuple[ResourceKind, ...] = KINDS,
 ) -> tuple[Found, int]:
     """The types and ids of a page, and the results of all."""
     scope = account, label
-    text = await fetch_page(db, queries.tagged_listing(KINDS), scope, selection, number, size)
+    text = await fetch_page(db, queries.tagged_listing(kinds), scope, selection, number, size)
     body = json.loads(text)
     for row in body["data"]:
         assert row["data"] == {
@@ -164,6 +176,14 @@ async def test_pages_at_an_end_of_a_kind_read_about_as_much_as_the_first(tagged:
             await page(db, number)
             read[number] = await db.fetchval(ROWS_READ) - before
     assert 0 < max(read.values()) < 3 * read[1], read
+
+
+async def test_a_kind_whose_rows_are_not_counted_is_a_part_like_the_others(tagged: Store) -> None:
+    """Else each page would gather what has the tag of all kinds."""
+    trinkets = [("trinket", n) for n in range(1, 6)]
+    wanted = trinkets + ALL[EACH : EACH + 95]
+    assert await page(tagged, 501, kinds=MORE) == (wanted, 2 * EACH + len(trinkets))
+    assert len(queries.tagged_listing(MORE).parts) == len(MORE)
 
 
 async def test_a_tag_is_taken_off_everything(tagged: Store) -> None:

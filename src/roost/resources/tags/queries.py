@@ -2,7 +2,8 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
+from functools import cache
 
 from roost.core.entities.kind import EntityKind, ResourceKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
@@ -33,10 +34,10 @@ FILTERS = {
 """What all kinds of tagged entities have."""
 
 
-def tagged_listing(kinds: Iterable[ResourceKind]) -> Listing:
+@cache
+def tagged_listing(taggable: tuple[ResourceKind, ...]) -> Listing:
     """What the account $1 has with the tag $2: kind by kind, in each by id."""
-    kinds = sorted(kinds, key=lambda kind: kind.name)
-    parts = tuple(_part(kind) for kind in kinds)
+    kinds = sorted(taggable, key=lambda kind: kind.name)
     records = " ".join(f"when '{kind.name}' then {_record_sql(kind)}" for kind in kinds)
     return Listing(
         record=f"found.type, case found.type {records} end as data",
@@ -45,7 +46,7 @@ def tagged_listing(kinds: Iterable[ResourceKind]) -> Listing:
         key="found.type, found.id",
         columns=FILTERS,
         gathered=True,
-        parts=tuple(part for part in parts if part is not None) if all(parts) else (),
+        parts=tuple(map(_part, kinds)),
     )
 
 
@@ -62,12 +63,17 @@ def _has_tag(kind: ResourceKind) -> str:
     return f"{kind.listing.columns['tags'].sql} @> array[$2::text]"
 
 
-def _part(kind: ResourceKind) -> Part | None:
+def _part(kind: ResourceKind) -> Part:
+    return Part(tagged_sql(kind), kind.listing.key, _total(kind))
+
+
+def _total(kind: ResourceKind) -> str:
+    """Rows whose number is not kept are few, and counted."""
     listing = kind.listing
     if listing.counted is None:
-        return None
-    counted = listing.counted.tagged("$2", _has_tag(kind))
-    return Part(tagged_sql(kind), listing.key, counted.total(listing.source))
+        scope = f"({listing.scope}) and {_has_tag(kind)}"
+        return f"(select count(*) from {listing.source} where {scope})"
+    return listing.counted.tagged("$2", _has_tag(kind)).total(listing.source)
 
 
 def _record_sql(kind: ResourceKind) -> str:
