@@ -8,12 +8,13 @@ from functools import partial
 
 import pytest
 
-from roost.app.fsck import check_all
 from roost.app.roost import Roost
 from roost.resources.object_storage import watch_jobs
 from roost.resources.object_storage.engine import HeldBucket
+from roost.resources.object_storage.group import GROUP
 from tests.api.conftest import NewAccount, NewToken
 from tests.support.client import Client, Json, until
+from tests.support.drift import differences
 from tests.support.object_storage import (
     BUCKETS,
     CLUSTER,
@@ -39,9 +40,7 @@ async def tick(roost: Roost) -> None:
 
 async def found(roost: Roost, label: str) -> list[str]:
     """What fsck says of a bucket."""
-    lines: list[str] = []
-    await check_all(roost, False, lines.append)
-    return [line for line in lines if f"bucket {label} " in line]
+    return [line for line in await differences(roost, GROUP) if f"bucket {label} " in line]
 
 
 @pytest.mark.spec("A object storage 3")
