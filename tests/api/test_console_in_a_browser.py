@@ -43,6 +43,8 @@ TYPICAL = (
     "view_account_settings",
 )
 """Pages of each kind, with something on them."""
+COLOURS = ("color-contrast",)
+"""The rule that has another answer in another theme."""
 FORMS = ("create_instance", "create_firewall", "delete_volume", "update_account")
 
 
@@ -104,8 +106,9 @@ async def test_every_page_and_form(
                 continue
             await page.goto(f"{PREFIX}{path}?{query}")
             for theme in THEMES:
+                rules = () if theme == THEMES[0] else COLOURS
                 await page.emulate_media(color_scheme=theme)
-                wrong += [(endpoint.name, theme, each) for each in await findings(page)]
+                wrong += [(endpoint.name, theme, each) for each in await findings(page, *rules)]
             if await is_too_wide(page):
                 wrong.append((endpoint.name, "too wide"))
     assert wrong == []

@@ -91,10 +91,11 @@ class Finding:
     why: str
 
 
-async def findings(page: Page) -> list[Finding]:
-    """What axe finds serious or critical on the page as it is."""
-    await page.evaluate(_axe())
-    wanted = {"runOnly": _RULES, "resultTypes": ["violations"], "preload": False}
+async def findings(page: Page, *rules: str) -> list[Finding]:
+    """What axe finds serious or critical on the page as it is, by some of its rules or by all."""
+    if not await page.evaluate("'axe' in window"):
+        await page.evaluate(_axe())
+    wanted = {"runOnly": rules or _RULES, "resultTypes": ["violations"], "preload": False}
     found = await page.evaluate("async wanted => (await axe.run(wanted)).violations", wanted)
     return [
         Finding(each["id"], each["impact"], node["target"][0], node["failureSummary"])
