@@ -125,7 +125,7 @@ def keys_of(data: Json) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", sorted(REWRITES))
-@settings(max_examples=int(os.environ.get("ROOST_TEST_ANSWERS", "40")))
+@settings(max_examples=int(os.environ.get("ROOST_TEST_ANSWERS", "20")))
 @given(data=st.data())
 def test_answers_there_and_back(name: str, data: st.DataObject) -> None:
     endpoint = ENDPOINTS[name]
