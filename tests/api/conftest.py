@@ -1,7 +1,7 @@
 """A Roost that all API tests of a process share; each test has an account for itself."""
 
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,15 @@ from tests.support.oauth import PASSWORD, PHONE, App, give_password, register
 from tests.support.server import RunningRoost, running_roost, simulated
 
 _NAMES = (f"user{number}" for number in itertools.count())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def uses_on_request() -> Iterator[None]:
+    """What tokens are used for, and that their first use is a login, is written when a test asks
+    for it: every few seconds it would change what a test looks at twice."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("roost.resources.tokens.service.FLUSH_SECONDS", 3600.0)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -292,8 +292,11 @@ async def test_a_transfer(served: Served, zone: str, foreign: SimulatedDomains) 
 
 
 @pytest.mark.spec("B domains import transfer")
-async def test_transfers_that_fail(served: Served, zone: str, foreign: SimulatedDomains) -> None:
+async def test_transfers_that_fail(
+    served: Served, zone: str, foreign: SimulatedDomains, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Are refused with the reason, and leave nothing."""
+    monkeypatch.setattr(service, "TRIAL_SECONDS", 120.0)
     client = served.client
     closed = await hold(foreign, zone, allowed=False)
     host = closed.rpartition(":")[0]

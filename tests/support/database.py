@@ -27,9 +27,11 @@ _RUN = "ROOST_TEST_RUN_FOLDER"
 _PREFIX = "roost-test-"
 _TEMPLATE = "template_roost"
 _MEMORY_BYTES = 2 * 1024**3
+# The workers of a run share the server, and each may hold several Roosts with full pools.
 _SETTINGS = {name: value for name, value in SETTINGS.items() if name != "io_method"} | {
     "fsync": "off",
     "full_page_writes": "off",
+    "max_connections": "1000",
     "max_wal_size": "64MB",
     "min_wal_size": "32MB",
     "synchronous_commit": "off",
