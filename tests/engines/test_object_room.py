@@ -1,6 +1,9 @@
 """What is not stored: what the host's disk, or the limit of an account, has no room for."""
 
+import asyncio
+import os
 import shutil
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -60,6 +63,37 @@ def test_a_disk_keeps_what_it_shall(tmp_path: Path) -> None:
     assert not room.is_full
 
 
+async def test_what_accounts_may_have_outlives_the_process(tmp_path: Path) -> None:
+    """With what was put since the last count, part of which a count has seen that did not end."""
+    room = Room(tmp_path, 0)
+    room.set_shares([Part(("a", "b"), 10), Part(("c",), 3)])
+    with room.taken("a", 4), room.taken("other", 1000):
+        pass
+    room.count_begins("a")
+    await room.save()
+    again = Room(tmp_path, 0)
+    for label, left in (("b", 6), ("c", 3)):
+        again.check(label, left)
+        with pytest.raises(S3Error, match="QuotaExceeded"):
+            again.check(label, left + 1)
+    again.count_begins("a")
+    again.set_shares([Part(("a", "b"), 6)])
+    again.check("b", 6)
+    again.check("c", 1000)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "[]\n{", "\0\0\0"])
+async def test_a_file_that_is_not_whole_bounds_nothing(tmp_path: Path, text: str) -> None:
+    """Until the next count, which writes it anew."""
+    (tmp_path / "room.json").write_text(text)
+    room = Room(tmp_path, 0)
+    room.check("a", 1000)
+    room.set_shares([Part(("a",), 10)])
+    await room.save()
+    with pytest.raises(S3Error, match="QuotaExceeded"):
+        Room(tmp_path, 0).check("a", 11)
+
+
 async def code_of(client: S3Client, method: str, path: str, **more: object) -> tuple[int, str]:
     status, body = await client.send(method, path, **more)  # type: ignore[arg-type]
     return status, body.decode(errors="replace").partition("<Code>")[2].partition("</Code>")[0]
@@ -82,8 +116,9 @@ async def engine(tmp_path: Path) -> AsyncIterator[OwnObjects]:
 
 
 @pytest.mark.seaweedfs
-async def test_a_limit_holds_for_all_ways_to_store(engine: OwnObjects) -> None:
-    """In all buckets of the account together; another account's are not touched."""
+async def test_a_limit_holds_for_all_ways_to_store(engine: OwnObjects, tmp_path: Path) -> None:
+    """In all buckets of the account together; another account's are not touched. Also of a gateway
+    that is killed, when nobody has counted since."""
     copied = {"x-amz-copy-source": "photos/a"}
     async with client_of(await engine.endpoint(), KEY) as client:
         assert await client.status("PUT", "photos/a", bytes(2 * MB)) == 200
@@ -100,6 +135,11 @@ async def test_a_limit_holds_for_all_ways_to_store(engine: OwnObjects) -> None:
         ranged = {**copied, "x-amz-copy-source-range": f"bytes=0-{MB // 2}"}
         assert await client.status("PUT", part, headers=ranged) == 200
         assert await client.status("PUT", "others/c", bytes(2 * MB)) == 200
+        os.kill(int((tmp_path / "one" / "gateway.pid").read_text()), signal.SIGKILL)
+        while Server(tmp_path / "one").serving() is not None:
+            await asyncio.sleep(0.01)
+        await engine.keep_serving()
+        assert await code_of(client, "PUT", "photos/c", body=bytes(2 * MB)) == exceeded
         assert await client.status("GET", "photos/a") == 200
         assert await client.status("DELETE", "photos/a") == 204
         await counted(engine, -1)

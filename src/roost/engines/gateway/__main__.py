@@ -65,7 +65,7 @@ async def _run(settings: Settings) -> None:
         servers = [await loop.create_unix_server(control, name)]
     work = [
         asyncio.create_task(each)
-        for each in (moves.work(gateway), clients.sweep(), upstream.sweep())
+        for each in (moves.work(gateway), clients.sweep(), upstream.sweep(), room.keep())
     ]
     opening = asyncio.create_task(_open(gateway, settings, clients))
     ending = asyncio.create_task(ended.wait())
@@ -79,6 +79,8 @@ async def _run(settings: Settings) -> None:
     for each in work:
         each.cancel()
     await asyncio.gather(*(each.shut_down(_CLOSE_SECONDS) for each in (clients, control)))
+    with suppress(OSError):
+        await room.save()
     register.close()
 
 

@@ -219,6 +219,7 @@ async def _set_shares(gateway: Gateway, sent: Json) -> Json:
     shares = sent["shares"]
     assert isinstance(shares, list)
     gateway.room.set_shares(Share(tuple(each["buckets"]), each["left"]) for each in shares)
+    await gateway.room.save()
     return {}
 
 

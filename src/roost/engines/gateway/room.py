@@ -1,16 +1,28 @@
-"""How much more may be stored: what the server's disk has left, and what accounts may have."""
+"""How much more may be stored: what the server's disk has left, and what accounts may have.
 
+What accounts may have outlives the process, in a file.
+"""
+
+import asyncio
+import json
 import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import structlog
+
 from roost.engines.gateway.faults import S3Error
+from roost.threads import DISK
 
 _LOOK_SECONDS = 1.0
+_SAVE_SECONDS = 1.0
+"""Of bytes put, which a process that is killed may forget."""
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,9 @@ class Room:
         """Bytes, by bucket, that its last count may not have."""
         self._counted: dict[str, int] = {}
         """So much of that is in the count that goes on."""
+        self._file = folder / "room.json"
+        self._saved = self._shares_text = ""
+        self._load()
 
     @property
     def is_full(self) -> bool:
@@ -75,6 +90,41 @@ class Room:
         self._added.subtract(self._counted)
         self._counted.clear()
         self._added = +self._added
+        self._shares_text = json.dumps([asdict(each) for each in {*self._shares.values()}])
+
+    async def keep(self) -> None:
+        """Save what is put, until this is cancelled."""
+        while True:
+            await asyncio.sleep(_SAVE_SECONDS)
+            try:
+                await self.save()
+            except OSError as error:
+                _log.warning("room_not_saved", reason=str(error))
+
+    async def save(self) -> None:
+        """Raises OSError."""
+        added = {label: self._added[label] for label in self._shares.keys() & self._added.keys()}
+        text = f"{self._shares_text}\n{json.dumps(added, sort_keys=True)}\n"
+        if text != self._saved:
+            await DISK.run(self._write, text)
+            self._saved = text
+
+    def _write(self, text: str) -> None:
+        fresh = self._file.with_suffix(".new")
+        fresh.write_text(text)
+        os.replace(fresh, self._file)
+
+    def _load(self) -> None:
+        """What was saved; nothing of a file that is not whole, as after a crash of the host."""
+        try:
+            shares, added = map(json.loads, self._file.read_text().splitlines())
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError) as error:
+            _log.warning("room_not_read", reason=str(error))
+            return
+        self.set_shares(Share(tuple(each["labels"]), each["left"]) for each in shares)
+        self._added.update(added)
 
     def _left(self, share: Share) -> int:
         return share.left - sum(self._added[each] for each in share.labels)
