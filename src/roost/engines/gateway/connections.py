@@ -1,6 +1,7 @@
 """Connections of clients, on each of which one request is answered after the other."""
 
 import asyncio
+import os
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -271,6 +272,35 @@ class Connection(asyncio.Protocol):
             self._transport.writelines(pieces)
         if self._writable is not None:
             await self._writable
+
+    async def flush(self) -> None:
+        """Returns when the kernel has all that was written. Raises ConnectionError."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            raise ConnectionError("the client is gone")
+        transport.set_write_buffer_limits(0)
+        try:
+            if transport.get_write_buffer_size() and self._writable is not None:
+                await self._writable
+        finally:
+            transport.set_write_buffer_limits()
+
+    def doubled(self) -> int:
+        if self._transport is None or self._transport.is_closing():
+            raise ConnectionError("the client is gone")
+        return os.dup(self._transport.get_extra_info("socket").fileno())
+
+    async def ready(self, number: int, _left: int) -> None:
+        """Who takes nothing is ended as for any answer."""
+        loop, writable = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
+        self._writable = writable
+        loop.add_writer(number, self.resume_writing)
+        try:
+            await writable
+        finally:
+            loop.remove_writer(number)
+        if self._transport is None:
+            raise ConnectionError("the client is gone")
 
     def write_now(self, data: bytes) -> None:
         if self._transport is not None:

@@ -3,11 +3,14 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Protocol
+
+from roost.engines.gateway.splicing import End, spliced
 
 _HIGH, _LOW = 256 << 10, 128 << 10
 """Bytes of a body that wait for whoever reads them, until no more is read, and again."""
@@ -16,7 +19,7 @@ _PHRASES = {each.value: each.phrase for each in HTTPStatus}
 _WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
-class Channel(Protocol):
+class Channel(End, Protocol):
     """Where answers go."""
 
     async def write(self, *pieces: bytes) -> None:
@@ -24,6 +27,10 @@ class Channel(Protocol):
         ...
 
     def write_now(self, data: bytes) -> None: ...
+
+    async def flush(self) -> None:
+        """Returns when the kernel has all that was written. Raises ConnectionError."""
+        ...
 
     def abort(self) -> None:
         """End the connection, so that nobody takes what was sent for the whole."""
@@ -225,6 +232,14 @@ class Request:
             await self._channel.write(b"%x\r\n" % len(piece), piece, b"\r\n")
         else:
             await self._channel.write(piece)
+
+    async def splice(self, source: End, size: int) -> AsyncIterator[int]:
+        """Write so many bytes from another connection, in an answer whose length is told; tells of
+        each part. Raises ConnectionError."""
+        await self._channel.flush()
+        async with aclosing(spliced(source, self._channel, size)) as moved:
+            async for each in moved:
+                yield each
 
     async def finish(self) -> None:
         if self._chunked:

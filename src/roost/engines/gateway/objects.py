@@ -1,16 +1,18 @@
 """Objects: get, head, put, copy, delete one and many, tags and attributes."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from http import HTTPStatus
 from urllib.parse import quote, unquote
 
 from roost.engines.gateway import access, acls, bodies, names
+from roost.engines.gateway.behind import Connection
 from roost.engines.gateway.bodies import Body
 from roost.engines.gateway.call import Call, check_name
 from roost.engines.gateway.faults import S3Error, invalid, no_object
 from roost.engines.gateway.headers import answered_headers, sent_headers
-from roost.engines.gateway.http import Response
+from roost.engines.gateway.http import Request, Response
 from roost.engines.gateway.register import Bucket
 from roost.engines.gateway.state import Gateway
 from roost.engines.gateway.upstream import Incoming, Outgoing, of_bytes, refused
@@ -46,9 +48,8 @@ async def get(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     if call.identity.anonymous and any(name in _OVERRIDES for name, _ in query):
         message = "Request specific response headers cannot be used for anonymous GET requests."
         raise invalid(message, "InvalidRequest")
-    outgoing = Outgoing(
-        call.method, path_of(bucket, call.object_name), query, sent_headers(call.headers)
-    )
+    path, headers = path_of(bucket, call.object_name), sent_headers(call.headers)
+    outgoing = Outgoing(call.method, path, query, headers, passes=call.method == "GET")
     incoming = await gateway.upstream.send(outgoing)
     try:
         if acls.is_other(bucket, call.object_name, incoming):
@@ -70,15 +71,27 @@ async def _passed_on(gateway: Gateway, call: Call, bucket: Bucket, incoming: Inc
     complete(call, bucket, response)
     await call.request.begin(response)
     if call.method != "HEAD" and incoming.status not in _NO_BODY:
-        sent = 0
-        try:
-            async for piece in incoming.connection.pieces():
-                await call.request.write(piece)
-                sent += len(piece)
-        finally:
-            gateway.sent[bucket.label] += sent
+        async with aclosing(_written(call.request, incoming.connection)) as parts:
+            async for size in parts:
+                gateway.sent[bucket.label] += size
     await call.request.finish()
     return response
+
+
+async def _written(request: Request, source: Connection) -> AsyncIterator[int]:
+    """Write the body of an answer; bytes of each part. Raises ConnectionError."""
+    if not source.left:
+        async for piece in source.pieces():
+            await request.write(piece)
+            yield len(piece)
+        return
+    for piece in source.begun():
+        await request.write(piece)
+        yield len(piece)
+    async with aclosing(request.splice(source, source.left)) as parts:
+        async for size in parts:
+            yield size
+    source.moved()
 
 
 def complete(call: Call, bucket: Bucket | None, response: Response) -> None:

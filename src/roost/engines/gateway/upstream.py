@@ -2,26 +2,21 @@
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias, cast
+from typing import TypeAlias
 from urllib.parse import quote
 from xml.sax.saxutils import unescape
 
-import httptools
-
+from roost.engines.gateway.behind import Connection
 from roost.engines.gateway.faults import S3Error, unavailable
 from roost.engines.gateway.signing import UNSIGNED, quoted_path, sign
 
 Query: TypeAlias = Sequence[tuple[str, str]]
 
 _SAFE = "-_.~"
-_HIGH, _LOW = 1 << 20, 1 << 18
-"""Bytes that wait for whoever reads them, until no more is read, and again."""
-_IDLE_SECONDS = 20.0
 _MOST_IDLE = 64
 _STALL_SECONDS = 300.0
 """Between two pieces."""
@@ -40,6 +35,8 @@ class Outgoing:
     length: int = 0
     pieces: AsyncIterator[bytes] | None = None
     payload: str = UNSIGNED
+    passes: bool = False
+    """Whether a long answer's body is left in the socket, to be moved from there."""
 
     @property
     def may_be_repeated(self) -> bool:
@@ -49,155 +46,6 @@ class Outgoing:
             return True
         conditional = any(name.startswith("if-") for name in self.headers or ())
         return self.method != "POST" and not conditional
-
-
-class Connection(asyncio.Protocol):
-    """One request after the other."""
-
-    def __init__(self, opened: "set[Connection]") -> None:
-        self._all = opened
-        self._transport: asyncio.Transport | None = None
-        self._closed = False
-        self.used = time.monotonic()
-        self._news: asyncio.Future[None] | None = None
-        self._writable: asyncio.Future[None] | None = None
-        self.waits_since: float | None = None
-        """For this connection to go on (monotonic seconds)."""
-        self._begin()
-
-    def _begin(self) -> None:
-        self._parser = httptools.HttpResponseParser(self)
-        self.status = 0
-        self.headers: list[tuple[str, str]] = []
-        self._pieces: deque[bytes] = deque()
-        self._waiting = 0
-        self._complete = False
-        self._headed = False
-        self._paused = False
-        self._head_only = False
-
-    # What asyncio calls.
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)  # That of uvloop is no subclass.
-        self._all.add(self)
-
-    def connection_lost(self, error: Exception | None) -> None:
-        self._closed = True
-        self._all.discard(self)
-        self._tell()
-        self.resume_writing()
-
-    def pause_writing(self) -> None:
-        if self._writable is None:
-            self._writable = asyncio.get_running_loop().create_future()
-
-    def resume_writing(self) -> None:
-        if self._writable is not None and not self._writable.done():
-            self._writable.set_result(None)
-        self._writable = None
-
-    def data_received(self, data: bytes) -> None:
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserError:
-            self.drop()
-
-    # What the parser calls.
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self.headers.append((name.decode("latin-1").lower(), value.decode("utf-8", "replace")))
-
-    def on_headers_complete(self) -> None:
-        self.status = self._parser.get_status_code()
-        if self.status >= 200:
-            self._headed = True
-            if self._head_only:
-                self._complete = True
-            self._tell()
-        else:
-            self.headers.clear()
-
-    def on_body(self, body: bytes) -> None:
-        self._pieces.append(body)
-        self._waiting += len(body)
-        if self._waiting > _HIGH and not self._paused and self._transport is not None:
-            self._paused = True
-            self._transport.pause_reading()
-        self._tell()
-
-    def on_message_complete(self) -> None:
-        if self.status >= 200:
-            self._complete = True
-            self._tell()
-
-    def _tell(self) -> None:
-        if self._news is not None and not self._news.done():
-            self._news.set_result(None)
-
-    # What we do.
-
-    @property
-    def usable(self) -> bool:
-        idle = time.monotonic() - self.used
-        return not self._closed and self._complete and idle < _IDLE_SECONDS
-
-    @property
-    def finished(self) -> bool:
-        return self._complete and not self._pieces
-
-    def drop(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
-
-    async def begin(self, head: bytes, first: bytes, *, head_only: bool) -> bool:
-        """With one call of the system for both, which is what a small request costs."""
-        self._begin()
-        self._head_only = head_only
-        return await self.write(head, first)
-
-    async def write(self, *pieces: bytes) -> bool:
-        """Whether more can be written: an answer ends that."""
-        assert self._transport is not None
-        self._transport.writelines(pieces)
-        if self._writable is not None:
-            await self._wait_for(self._writable)
-        return not (self._closed or self._headed)
-
-    async def _more(self) -> None:
-        self._news = asyncio.get_running_loop().create_future()
-        await self._wait_for(self._news)
-
-    async def _wait_for(self, news: "asyncio.Future[None]") -> None:
-        """`Upstream.sweep` ends what takes too long, as a timer for each wait costs more."""
-        self.waits_since = time.monotonic()
-        try:
-            await news
-        finally:
-            self.waits_since = None
-
-    async def answer(self) -> int:
-        """The status; ConnectionError when there is none."""
-        while not self._headed:
-            if self._closed:
-                raise ConnectionError
-            await self._more()
-        return self.status
-
-    async def pieces(self) -> AsyncIterator[bytes]:
-        while True:
-            while self._pieces:
-                piece = self._pieces.popleft()
-                self._waiting -= len(piece)
-                yield piece
-            if self._paused and self._waiting < _LOW and self._transport is not None:
-                self._paused = False
-                self._transport.resume_reading()
-            if self._complete:
-                return
-            if self._closed:
-                raise ConnectionError("the server behind has ended in the middle of an answer")
-            await self._more()
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +127,9 @@ class Upstream:
 
     async def _sent(self, connection: Connection, outgoing: Outgoing, first: bytes) -> Incoming:
         head_only = outgoing.method == "HEAD"
-        going = await connection.begin(self._head(outgoing), first, head_only=head_only)
+        going = await connection.begin(
+            self._head(outgoing), first, head_only=head_only, passes=outgoing.passes
+        )
         if outgoing.pieces is not None and len(first) < outgoing.length:
             async for piece in outgoing.pieces:
                 if not going:
