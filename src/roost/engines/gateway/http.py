@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from email.utils import formatdate
 from functools import lru_cache
@@ -233,7 +233,7 @@ class Request:
         else:
             await self._channel.write(piece)
 
-    async def splice(self, source: End, size: int) -> AsyncIterator[int]:
+    async def splice(self, source: End, size: int) -> AsyncGenerator[int, None]:
         """Write so many bytes from another connection, in an answer whose length is told; tells of
         each part. Raises ConnectionError."""
         await self._channel.flush()

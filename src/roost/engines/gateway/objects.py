@@ -1,7 +1,7 @@
 """Objects: get, head, put, copy, delete one and many, tags and attributes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from http import HTTPStatus
 from urllib.parse import quote, unquote
@@ -78,7 +78,7 @@ async def _passed_on(gateway: Gateway, call: Call, bucket: Bucket, incoming: Inc
     return response
 
 
-async def _written(request: Request, source: Connection) -> AsyncIterator[int]:
+async def _written(request: Request, source: Connection) -> AsyncGenerator[int, None]:
     """Write the body of an answer; bytes of each part. Raises ConnectionError."""
     if not source.left:
         async for piece in source.pieces():

@@ -6,7 +6,7 @@ each piece.
 
 import fcntl
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
@@ -30,7 +30,7 @@ class End(Protocol):
         ...
 
 
-async def spliced(source: End, sink: End, size: int) -> AsyncIterator[int]:
+async def spliced(source: End, sink: End, size: int) -> AsyncGenerator[int, None]:
     """Move so many bytes; tells of each part that is on its way. Raises ConnectionError."""
     with _pipe() as (out, into), _socket(source) as reads, _socket(sink) as writes:
         while size:
