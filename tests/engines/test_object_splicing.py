@@ -137,12 +137,12 @@ def test_a_body_that_breaks_off_ends_the_connection(
 
 
 def test_clients_that_go_away_leave_nothing(
-    run: Callable[[Coroutine[object, object, None]], None],
+    run: Callable[[Coroutine[object, object, None]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the middle of a body that they do not read; others are served meanwhile."""
 
     async def story() -> None:
-        gateway, before = Gateway(all_at_once), len(pipes())
+        gateway = Gateway(all_at_once)
         async with gateway.port() as port, AsyncExitStack() as stack:
             silent = []
             for _ in range(3):
@@ -157,21 +157,28 @@ def test_clients_that_go_away_leave_nothing(
             assert await got(reader) == BODY
             for each in silent:
                 each.transport.abort()
-            await until(count, lambda left: left == before)
-
+            await until(left, lambda found: not found)
         assert gateway.ended == 4
 
+    make, made = os.pipe2, set[str]()
+
+    def pipe2(flags: int) -> tuple[int, int]:
+        ends = make(flags)
+        made.add(os.readlink(f"/proc/self/fd/{ends[0]}"))
+        return ends
+
+    async def left() -> set[str]:
+        return made & files()
+
+    monkeypatch.setattr(os, "pipe2", pipe2)
     run(story())
+    assert made
 
 
-async def count() -> int:
-    return len(pipes())
-
-
-def pipes() -> list[str]:
-    """Of this process."""
-    found = list[str]()
+def files() -> set[str]:
+    """That this process has open."""
+    found = set[str]()
     for each in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
-            found.append(os.readlink(each))
-    return [each for each in found if each.startswith("pipe:")]
+            found.add(os.readlink(each))
+    return found
