@@ -1,4 +1,5 @@
-"""How soon `roost serve` is ready, how much memory it needs, and how soon `roostctl` answers."""
+"""How soon `roost serve` and `RoostServer` are ready, how much memory a server needs, and how soon
+`roostctl` answers."""
 
 import os
 import subprocess
@@ -15,6 +16,13 @@ from bench.results import Result
 _ROUNDS = 5
 _IDLE_SECONDS = 2
 _COMMANDS = 20
+_EMBEDDED = """
+import time
+from roost.testing import RoostServer
+began = time.monotonic()
+with RoostServer():
+    print(time.monotonic() - began)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,9 @@ async def measure() -> AsyncIterator[Result]:
     with tempfile.TemporaryDirectory(prefix="roost-bench-") as folder:
         roost = _installed(Path(folder))
         cold, warm = zip(*(_start_twice(roost) for _ in range(_ROUNDS)), strict=True)
+        embedded = [_embedded(roost.with_name("python")) for _ in range(_ROUNDS)]
+    note = f"fastest: {min(embedded):.2f} s"
+    yield Result("RoostServer() of roost.testing", median(embedded), "s", 1, note=note)
     memory = max(start.megabytes for start in (*cold, *warm))
     yield _result("cold start", cold, 1.5)
     yield _result("warm start", warm, 1.2)
@@ -37,6 +48,13 @@ async def measure() -> AsyncIterator[Result]:
     lines = [_first_line() for _ in range(_COMMANDS)]
     note = f"fastest: {min(lines):.0f} ms; `roostctl instances create --help`"
     yield Result("first line of a command", median(lines), "ms", 150, note=note)
+
+
+def _embedded(python: Path) -> float:
+    """Seconds until a server for tests answers."""
+    return float(
+        subprocess.run([python, "-c", _EMBEDDED], stdout=subprocess.PIPE, check=True).stdout
+    )
 
 
 def _first_line() -> float:
