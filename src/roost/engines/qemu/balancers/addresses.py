@@ -13,6 +13,11 @@ _TABLE = "inet roost_balancers"
 _NODES = "nodes"
 USER = "haproxy"
 """As which HAProxy runs."""
+_OUTWARD = (
+    f"meta skuid {USER} oifname != lo ct direction original"
+    f" ip daddr . tcp dport != @{_NODES} reject with tcp reset"
+)
+"""Connections that HAProxy begins. Clients have begun theirs: it has the same address for both."""
 _DOING = "The NodeBalancer could not be changed"
 _SEEING = "What NodeBalancers move cannot be seen"
 
@@ -111,19 +116,16 @@ def _rules(held: Mapping[int, str]) -> str:
         )
         lines.append(f"flush chain {_TABLE} {chain}")
     for balancer_id, address in sorted(held.items()):
-        for way, chain, end in (("in", "arriving", "daddr"), ("out", "leaving", "saddr")):
+        for way, chain, ends in (
+            ("in", "arriving", f"ct direction original ip daddr {address}"),
+            ("out", "leaving", f"ct direction reply ip saddr {address}"),
+        ):
             name = f"{way}_{balancer_id}"
             lines.append(f"add counter {_TABLE} {name}")
-            lines.append(f"add rule {_TABLE} {chain} ip {end} {address} counter name {name}")
+            lines.append(f"add rule {_TABLE} {chain} {ends} counter name {name}")
     if held:
-        lines.append(f"add rule {_TABLE} leaving {_outward(held.values())}")
+        lines.append(f"add rule {_TABLE} leaving {_OUTWARD}")
     return "".join(f"{line}\n" for line in lines)
-
-
-def _outward(own: Collection[str]) -> str:
-    """What is for clients leaves from the address of a NodeBalancer."""
-    sent = f"meta skuid {USER} oifname != lo ip saddr != {{ {', '.join(sorted(own))} }}"
-    return f"{sent} ip daddr . tcp dport != @{_NODES} reject with tcp reset"
 
 
 def _forgetting(ids: Collection[int]) -> str:

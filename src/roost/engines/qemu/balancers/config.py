@@ -119,7 +119,7 @@ def _balancer(folder: Path, balancer: BalancerSpec, share: int) -> Iterator[str]
         yield "    stick-table type ip size 100k expire 10s store conn_rate(1s)"
     for config in balancer.configs:
         yield from _frontend(folder, balancer, config, share)
-        yield from _backend(config)
+        yield from _backend(balancer.address, config)
 
 
 def _frontend(
@@ -148,10 +148,12 @@ def _frontend(
     yield f"    default_backend {backend_name(config.id)}"
 
 
-def _backend(config: ConfigSpec) -> Iterator[str]:
+def _backend(address: str, config: ConfigSpec) -> Iterator[str]:
+    """Nodes on other hosts know the way to this address; the gateway's is their own host's."""
     mode = "tcp" if config.protocol == "tcp" else "http"
     yield f"backend {backend_name(config.id)}"
     yield f"    mode {mode}"
+    yield f"    source {address}"
     yield f"    balance {config.algorithm}"
     if config.algorithm == "source":
         yield "    hash-type consistent"

@@ -132,6 +132,9 @@ class HaproxyBalancers:
         if self._folder.is_dir():
             async with locked(self._folder):
                 await self._server.end()
+                if identity(self._network.name) is not None:
+                    with suppress(EngineError):  # The network may be going, too.
+                        await self._addresses.bring({})
                 await DISK.run(shutil.rmtree, self._folder)
 
     async def _keep(self) -> None:
@@ -139,7 +142,7 @@ class HaproxyBalancers:
             await asyncio.sleep(_WATCH_SECONDS)
             if self._server.process() is None and self._read():
                 _log.warning("haproxy_is_gone", network=self._network.name)
-                with suppress(EngineError):
+                with suppress(EngineError, FileNotFoundError):  # Somebody shuts it down.
                     await self._change(lambda held: held)
 
     async def _change(
