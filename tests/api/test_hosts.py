@@ -18,12 +18,12 @@ from roost.core.engine import EngineError, Folder, FullError, Host
 from roost.core.hosts import queries
 from roost.core.hosts.identity import Identity
 from roost.core.hosts.links import Links, Parcel
+from roost.core.instance_queries import hosts_of_account
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.jobs.kinds import JobArgs
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.host_queries import of_account
 from roost.resources.compute.jobs import CAPACITY, CapacityArgs
 from roost.resources.compute.lifecycle.live_jobs import MOVE_LIVE, UNFIT
 from roost.resources.firewalls.engine import FIREWALL_PLANE
@@ -134,7 +134,7 @@ async def test_a_volume_for_nobody_is_made_where_most_instances_of_its_account_a
     pair: Pair,
 ) -> None:
     """So that it can be attached, whichever host has most room just now."""
-    held = await of_account(pair.main.store, await _account(pair), REGION)
+    held = await hosts_of_account(pair.main.store, await _account(pair), REGION)
     host = min((MAIN_HOST, "b"), key=lambda each: held.get(each, 0))
     for _ in range(abs(held.get(MAIN_HOST, 0) - held.get("b", 0)) + 1):
         row = await pair.made_on(host)

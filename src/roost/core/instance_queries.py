@@ -116,3 +116,11 @@ async def set_status(db: Queries, compute_id: int, status: InstanceStatus, now: 
 @query("select id from compute_instance where id = any($1)")
 async def existing(db: Queries, ids: list[int]) -> set[int]:
     """Those of the ids that are instances."""
+
+
+@query("""
+    select host, count(*) as count from compute_instance
+    where account_id = $1 and region = $2 group by 1
+    """)
+async def hosts_of_account(db: Queries, account_id: int, region: str) -> dict[str, int]:
+    """How many instances of an account in a region hosts have, of those that have any."""

@@ -161,14 +161,6 @@ async def by_host(db: Queries) -> dict[str, Held]:
     return {row["host"]: Held(row["count"], row["storage"]) for row in rows}
 
 
-@query("""
-    select host, count(*) as count from compute_instance
-    where account_id = $1 and region = $2 group by 1
-    """)
-async def of_account(db: Queries, account_id: int, region: str) -> dict[str, int]:
-    """How many instances of an account in a region hosts have, of those that have any."""
-
-
 async def regions_of(db: Queries, host: str) -> list[str]:
     """The regions of the instances that a host has."""
     sql = "select distinct region from compute_instance where host = $1"

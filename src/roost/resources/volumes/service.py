@@ -18,7 +18,6 @@ from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.configs.service import choose_config
 from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.host_queries import of_account
 from roost.resources.volumes import jobs, limits, locks, queries, rules
 from roost.resources.volumes.bodies import AttachVolume, CreateVolume
 from roost.resources.volumes.bring_jobs import BRING, BringArgs
@@ -71,7 +70,7 @@ async def _host(context: Context, region: str, size: int) -> str:
     """Where a volume is made that no instance has: where most of the account's instances are, to
     which it can be attached without being brought to another host."""
     needs = Promised(0, 1024 * size)
-    near = partial(of_account, context.db, context.account_id, region)
+    near = partial(instance_queries.hosts_of_account, context.db, context.account_id, region)
     return await choose_host(context, region, needs, "size", limits.FULL, near=near)
 
 
