@@ -21,13 +21,17 @@ from roost.core.engine import EngineError
 from roost.core.hosts import queries
 from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
+from roost.jobs.kinds import JobArgs
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.lifecycle.move_service import begin_move
+from roost.resources.nodebalancers.engine import BALANCER_PLANE
+from roost.resources.nodebalancers.watch_jobs import WATCH
 from roost.settings import MAIN_HOST
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
 from tests.support.hosts import REGION, Main, main_host, running_host
 from tests.support.instances import INSTANCES, settled
+from tests.support.nodebalancers import BALANCERS, balancer, told
 from tests.support.volumes import VOLUMES
 
 
@@ -76,12 +80,14 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
         guest = await cloud.made_on("b", booted=True)
         async with cloud.placing_on("b"):
             volume = await client.post(VOLUMES, {"label": "loose", "region": REGION, "size": 10})
+            shared = await balancer(client)
         see = partial(client.get, f"{VOLUMES}/{volume['id']}")
         await until(see, lambda found: found["status"] == "active")
         assert await host_of_volume(cloud, volume["id"]) == "b"
         leaving = await cloud.made_on("b", booted=False)
+        await told(client, shared["id"], "nodebalancer_create")
     [listed] = await hosts.list_hosts(store, "b")
-    assert (listed.instances, listed.volumes) == (2, 1)
+    assert (listed.instances, listed.volumes, listed.nodebalancers) == (2, 1, 1)
     disks = sum(row["specs"]["disk"] for row in (guest, leaving))
     assert listed.promised_storage == disks + 10 * 1024
     moving = asyncio.create_task(
@@ -94,7 +100,7 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
         await takeovers.take_over(store, "b", MAIN_HOST)
     await die(cloud, "b")
     await takeovers.fence(store, "b", None)
-    with pytest.raises(hosts.HostError, match="has 2 x instance, 1 x volume"):
+    with pytest.raises(hosts.HostError, match="has 2 x instance, 1 x volume, 1 x NodeBalancer"):
         await hosts.remove(store, "b")
     await store.execute(
         """
@@ -114,6 +120,7 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
         assert await takeovers.take_over(store, "b", "c") == {
             "instance": 2,
             "volume": 1,
+            "NodeBalancer": 1,
             "maintenance": 1,
         }
         there = "select host from maintenance where compute_id = $1"
@@ -130,6 +137,9 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
             view = partial(client.get, f"{INSTANCES}/{row['id']}")
             await until(view, lambda found: found["status"] == "running")
         assert await running_guests(taker) == {guest["id"], leaving["id"]}
+        balancers = taker.services.get(Engines).of(BALANCER_PLANE, REGION)
+        await cloud.main.queue.enqueue(store, WATCH, JobArgs(), host="c")
+        await until(partial(balancers.inspect, shared["id"]), lambda found: found is not None)
         for roost in (cloud.main, taker):
             lines = list[str]()
             await check_all(roost, False, lines.append)
@@ -137,6 +147,8 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
         for row in (guest, leaving):
             await client.delete(f"{INSTANCES}/{row['id']}")
         await client.delete(f"{VOLUMES}/{volume['id']}")
+        await client.delete(f"{BALANCERS}/{shared['id']}")
+        await until(partial(balancers.list), lambda found: found == [])
         await gone(cloud, guest["id"], leaving["id"])
     await die(cloud, "c")  # Nothing is placed on it any more.
 

@@ -29,6 +29,7 @@ from roost.resources.compute.lifecycle.live_jobs import MOVE_LIVE, UNFIT
 from roost.resources.firewalls.engine import FIREWALL_PLANE
 from roost.resources.maintenance import service as maintenance
 from roost.resources.maintenance.jobs import DUE
+from roost.resources.nodebalancers.engine import BALANCER_PLANE
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.settings import MAIN_HOST
 from tests.support.client import Json, until
@@ -59,7 +60,8 @@ async def cleared(pair: Pair) -> None:
 
 def test_a_host_names_what_it_serves_at_its_start(pair: Pair) -> None:
     """Not what the main host alone serves, which would seem to be simulated."""
-    own = {INSTANCE_PLANE.name, FIREWALL_PLANE.name, VOLUME_PLANE.name}
+    planes = (INSTANCE_PLANE, FIREWALL_PLANE, VOLUME_PLANE, BALANCER_PLANE)
+    own = {plane.name for plane in planes}
     assert {each.plane for each in pair.other.table} == own
     assert {each.plane for each in pair.main.table} > own
 

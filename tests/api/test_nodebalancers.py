@@ -13,6 +13,7 @@ from roost.resources.nodebalancers import usage_service
 from roost.resources.nodebalancers.apply_service import put_in_force
 from roost.resources.nodebalancers.engine import BALANCER_PLANE, BalancerSpec
 from roost.resources.nodebalancers.group import GROUP
+from roost.settings import MAIN_HOST
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.certificates import certificate_for
 from tests.support.client import Client, Json, until
@@ -372,9 +373,11 @@ async def test_what_it_moved_is_charged_and_drawn(roost: Roost, client: Client) 
         [(None, "Stats are unavailable at this time.")],
     )
     now = roost.clock.now()
-    await usage_service.note(roost.store, await engine(roost).traffic(), now - timedelta(minutes=5))
+    await usage_service.note(
+        roost.store, MAIN_HOST, await engine(roost).traffic(), now - timedelta(minutes=5)
+    )
     await engine(roost).use(found["id"], connections=600, received=3_000_000, sent=9_000_000)
-    await usage_service.note(roost.store, await engine(roost).traffic(), now)
+    await usage_service.note(roost.store, MAIN_HOST, await engine(roost).traffic(), now)
     stats = await client.get(f"{path}/stats")
     ((_, connections),) = stats["data"]["connections"]
     assert connections == 2.0

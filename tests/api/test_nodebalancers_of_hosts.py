@@ -1,16 +1,26 @@
-"""NodeBalancers of a region with several hosts: they are on the main host, their nodes anywhere."""
+"""NodeBalancers of a region with several hosts: each is on one, its nodes anywhere."""
 
 from collections.abc import AsyncIterator
+from functools import partial
+from ipaddress import IPv4Address
 
 import pytest
 
+from roost.app.operator import drains, hosts
 from roost.core.planes import Engines
+from roost.engines.simulated.nodebalancers import SimulatedBalancers
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.overlay_engine import RemoteAddress
+from roost.resources.firewalls.engine import FIREWALL_PLANE
 from roost.resources.nodebalancers.engine import BALANCER_PLANE
+from roost.settings import MAIN_HOST
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
+from tests.support.firewalls import guarded
 from tests.support.hosts import REGION, Pair, sound, two_hosts
 from tests.support.instances import INSTANCES
 from tests.support.nodebalancers import BALANCERS, balancer, told
+from tests.support.volumes import failing
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +38,46 @@ async def _node_on(pair: Pair, host: str) -> tuple[Json, str]:
     return row, f"{held['ipv4']['private'][0]['address']}:80"
 
 
+async def _balancer_on(pair: Pair, host: str, **changes: object) -> Json:
+    """A new one there, which serves."""
+    async with pair.placing_on(host):
+        made = await balancer(pair.client, **changes)
+    await told(pair.client, made["id"], "nodebalancer_create")
+    assert made["id"] in await _served(pair, host)
+    return made
+
+
+def _engine(pair: Pair, host: str) -> SimulatedBalancers:
+    found = pair.roost(host).services.get(Engines).of(BALANCER_PLANE, REGION)
+    assert isinstance(found, SimulatedBalancers)
+    return found
+
+
+async def _served(pair: Pair, host: str) -> set[int]:
+    return {each.id for each in await _engine(pair, host).list()}
+
+
+async def _drained(pair: Pair, host: str) -> list[str]:
+    """What is said while the host is."""
+    said = list[str]()
+    try:
+        await drains.drain(pair.main.store, pair.main.settings, host, 2, said.append)
+    finally:
+        await hosts.undrain(pair.main.store, host)
+    return said
+
+
+async def _filtered(pair: Pair, host: str) -> set[str]:
+    engine = pair.roost(host).services.get(Engines).of(FIREWALL_PLANE, REGION)
+    return {address for each in await engine.list() for address in each.addresses}
+
+
 async def test_a_node_of_another_host_goes_with_its_instance(pair: Pair) -> None:
     """Nothing is sent to its address when that is another's; what is left serves on."""
     gone, first = await _node_on(pair, "b")
     _, second = await _node_on(pair, "main")
     nodes = [{"label": "one", "address": first}, {"label": "two", "address": second}]
-    made = await balancer(pair.client, configs=[{"port": 80, "nodes": nodes}])
+    made = await _balancer_on(pair, MAIN_HOST, configs=[{"port": 80, "nodes": nodes}])
     await told(pair.client, made["id"], "nodebalancer_create")
     path = f"{INSTANCES}/{gone['id']}"
     await pair.client.delete(path)
@@ -45,4 +89,77 @@ async def test_a_node_of_another_host_goes_with_its_instance(pair: Pair) -> None
     assert [each["label"] for each in rows] == ["two"]
     held = pair.main.services.get(Engines).of(BALANCER_PLANE, REGION)
     assert set(await held.statuses()) == {rows[0]["id"]}
+    await sound(pair)
+
+
+async def test_other_hosts_know_the_way_to_it(pair: Pair) -> None:
+    """Their nodes answer to its address, and their guests ask there."""
+    made = await _balancer_on(pair, MAIN_HOST)
+    engine = pair.other.services.get(Engines).of(INSTANCE_PLANE, REGION)
+    wanted = RemoteAddress(IPv4Address("127.0.0.1"), IPv4Address(made["ipv4"]))
+
+    async def known() -> bool:
+        overlay = await engine.overlay.get()
+        return overlay is not None and wanted in overlay.region
+
+    assert await until(known, bool)
+    await pair.client.delete(f"{BALANCERS}/{made['id']}")
+    assert not await until(known, lambda found: not found)
+
+
+async def test_a_drained_host_gives_it_to_another_one(pair: Pair) -> None:
+    """With its configs, behind its firewall; what it has moved until then is counted."""
+    firewall = await guarded(pair.client, label="before-it")
+    made = await _balancer_on(
+        pair, "b", firewall_id=firewall["id"], configs=[{"port": 80, "label": "web"}]
+    )
+    await until(partial(_filtered, pair, "b"), lambda found: made["ipv4"] in found)
+    state = await _engine(pair, "b").inspect(made["id"])
+    await _engine(pair, "b").use(made["id"], connections=6, received=3_000_000, sent=9_000_000)
+    assert f"NodeBalancer {made['id']} is on host main" in " ".join(await _drained(pair, "b"))
+    assert await _engine(pair, MAIN_HOST).inspect(made["id"]) == state
+    await until(partial(_served, pair, "b"), lambda found: made["id"] not in found)
+    assert made["ipv4"] in await _filtered(pair, MAIN_HOST)
+    await until(partial(_filtered, pair, "b"), lambda found: made["ipv4"] not in found)
+    view = partial(pair.client.get, f"{BALANCERS}/{made['id']}")
+    counted = await until(view, lambda found: found["transfer"]["total"])
+    assert counted["transfer"] == {"in": 3.0, "out": 9.0, "total": 12.0}
+    (event,) = [
+        each
+        for each in (await pair.client.get("/account/events?page_size=500"))["data"]
+        if (each["action"], (each["entity"] or {}).get("id")) == ("nodebalancer_update", made["id"])
+    ]
+    assert event["status"] == "finished"
+    await sound(pair)
+    await pair.client.delete(f"{BALANCERS}/{made['id']}")
+    await until(partial(_served, pair, MAIN_HOST), lambda found: made["id"] not in found)
+
+
+async def test_it_stays_where_the_other_host_cannot_serve_it(pair: Pair) -> None:
+    made = await _balancer_on(pair, "b")
+    async with failing(pair.main, "nodebalancer_apply", "HAProxy refuses"):
+        said = " ".join(await _drained(pair, "b"))
+    assert f"NodeBalancer {made['id']} stays where it is: HAProxy refuses" in said
+    assert made["id"] in await _served(pair, "b")
+    assert made["id"] not in await _served(pair, MAIN_HOST)
+    await sound(pair)
+    path = f"{BALANCERS}/{made['id']}/configs"
+    await pair.client.post(path, {"port": 81})
+    await told(pair.client, made["id"], "nodebalancer_config_create")
+    await sound(pair)
+    await pair.client.delete(f"{BALANCERS}/{made['id']}")
+    await until(partial(_served, pair, "b"), lambda found: made["id"] not in found)
+
+
+async def test_its_address_is_nobodys_before_the_former_host_has_dropped_it(pair: Pair) -> None:
+    made = await _balancer_on(pair, "b")
+    held = "select account_id from ip_address where address = $1::text::inet"
+    async with failing(pair.other, "nodebalancer_remove", "HAProxy does not end"):
+        await _drained(pair, "b")
+        await pair.client.delete(f"{BALANCERS}/{made['id']}")
+        waiting = "select status from job where kind = 'nodebalancer_delete' order by id desc"
+        await until(partial(pair.main.store.fetchval, waiting), lambda found: found == "waiting")
+        assert await pair.main.store.fetchval(held, made["ipv4"]) is not None
+    await until(partial(pair.main.store.fetchval, held, made["ipv4"]), lambda found: found is None)
+    assert made["id"] not in await _served(pair, "b")
     await sound(pair)

@@ -33,6 +33,8 @@ pytestmark = [
 
 PRIVATE = IPv4Network("192.168.128.0/17")
 PORT = 80
+ANSWER = 65_536
+"""Bytes of what a node says."""
 _SECONDS = 2.0
 CLOSED = RuleSet((), "DROP", (), "ACCEPT")
 
@@ -59,9 +61,10 @@ class Guest:
     def addresses(self) -> list[IPv4Address]:
         return [each.interface.ip for each in self.stack.spec.ipv4]
 
-    def asks(self, address: str) -> str | None:
-        """What it is answered at port 80 there."""
-        return self.host.name.run(self.stack.run(partial(_asked, address)))
+    def reaches(self, address: str) -> None:
+        """When it is answered something there."""
+        ask = partial(self.stack.run, partial(_asked, address))
+        self.host.name.run(until(ask, lambda answer: answer is not None))
 
     def _listen(self) -> socket.socket:
         found = socket.socket()
@@ -74,7 +77,7 @@ class Guest:
             while True:
                 connection, (peer, _) = self._listener.accept()
                 with connection, suppress(OSError):
-                    connection.sendall(f"{self.number} {peer}".encode())
+                    connection.sendall(f"{self.number} {peer}".ljust(ANSWER).encode())
 
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
@@ -163,26 +166,18 @@ class Region:
         wanted = {f"{guest.number} {self.address}" for host in hosts for guest in host.guests}
         self.segment.world.run(until(self._answers, lambda found: found == wanted))
 
-    def is_silent(self) -> bool:
-        """Whether a client in the world is answered nothing."""
-        return self.segment.world.run(self._answers()) == set()
-
     async def _answers(self) -> set[str]:
         """Of all nodes that serve, one after the other."""
         return {found for found in (_asked(self.address) for _ in range(4)) if found}
 
 
-def _asked_from(host: NamedHost, address: str) -> str | None:
-    async def ask() -> str | None:
-        return _asked(address)
-
-    return host.run(ask())
-
-
 def _asked(address: str) -> str | None:
     try:
-        with socket.create_connection((address, PORT), _SECONDS) as connection:
-            return connection.recv(100).decode() or None
+        with (
+            socket.create_connection((address, PORT), _SECONDS) as connection,
+            connection.makefile("rb") as answer,
+        ):
+            return answer.read().decode().strip() or None
     except OSError:
         return None
 
@@ -216,17 +211,16 @@ def test_only_what_clients_move_is_counted(region: Region) -> None:
     """Not what goes to and fro between it and its nodes, wherever these are."""
     region.serves(region.here, region.there)
     before = region.counted()
-    for _ in range(20):
-        assert _asked_from(region.segment.world, region.address)
-    after = region.counted()
-    assert 20 * 40 < after[0] - before[0] < 20 * 1000
-    assert 20 * 40 < after[1] - before[1] < 20 * 1000
+    region.serves(region.here, region.there)
+    came, went = (now - then for now, then in zip(region.counted(), before, strict=True))
+    assert went > 2 * ANSWER
+    assert came < went / 4
 
 
 def test_guests_on_both_hosts_reach_it(region: Region) -> None:
     for host in (region.here, region.there):
         for guest in host.guests:
-            assert guest.asks(region.address) is not None
+            guest.reaches(region.address)
 
 
 def test_what_comes_to_the_other_host_is_brought_to_it(region: Region) -> None:
@@ -260,7 +254,7 @@ def test_another_host_takes_it_over(region: Region) -> None:
         assert region.here.name.run(region.here.balancers.list()) == []
         for host in (region.here, region.there):
             for guest in host.guests:
-                assert guest.asks(region.address) is not None
+                guest.reaches(region.address)
     finally:
         region.hold(region.here)
     region.serves(region.here, region.there)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -25,13 +25,14 @@ from roost.engines.simulated.plane import Operation
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.engine import InstanceSpec, MountedError
-from roost.resources.compute.overlay_engine import Overlay
+from roost.resources.compute.overlay_engine import Overlay, RemoteAddress
 from roost.resources.databases.engine import DatabaseShape, DatabaseSpec
 from roost.resources.firewalls.engine import FirewallSpec, RuleSet
-from roost.resources.nodebalancers.engine import BalancerSpec
+from roost.resources.nodebalancers.engine import BalancerSpec, NodeSpec
 from roost.resources.object_storage.engine import BucketSpec, KeySpec
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from roost.waiting import NotYetError, may_leave
+from tests.engines.balancer_harness import QUICK, config
 from tests.engines.harness import Pools, counters_of, ignore, until
 
 ID = 100_001
@@ -451,3 +452,14 @@ async def test_a_job_is_told_how_long_a_transition_still_takes(
         await volumes.copy(1, VolumeSpec(3, 10), progress)
     assert (await sizes())[:3] == [10, 10, 10]
     assert told == [0]
+
+
+async def test_nodes_on_other_hosts_serve(region: Region) -> None:
+    """As far as this one sees."""
+    node = NodeSpec(1, "192.168.128.9", 80, 50, "accept")
+    await region.balancers.apply(replace(BALANCER, configs=(config(7, node, check=QUICK),)))
+    assert await region.balancers.statuses() == {1: "DOWN"}
+    here, there = IPv4Address("192.0.2.3"), IPv4Address("192.0.2.4")
+    elsewhere = RemoteAddress(there, IPv4Address(node.address))
+    await region.instances.overlay.set(Overlay(here, region=frozenset({elsewhere})))
+    assert await region.balancers.statuses() == {1: "UP"}

@@ -11,12 +11,13 @@ from roost.engines.simulated.nodebalancers import SimulatedBalancers
 from roost.ids import new_uuid
 from roost.jobs import Environment
 from roost.jobs.kinds import JobArgs, JobKind
-from roost.resources.nodebalancers import jobs, queries, watch_jobs
+from roost.resources.nodebalancers import host_queries, jobs, move_jobs, queries, watch_jobs
 from roost.resources.nodebalancers.apply_service import put_in_force
 from roost.resources.nodebalancers.engine import BALANCER_PLANE
 from roost.resources.nodebalancers.entity import NODEBALANCER
 from roost.resources.nodebalancers.group import GROUP
 from roost.resources.nodebalancers.queries import NewBalancer
+from roost.settings import MAIN_HOST
 from tests.jobs.harness import Scenario
 from tests.support.drift import differences
 from tests.support.stage import REGION, Stage
@@ -32,6 +33,8 @@ class BalancerCase:
     serves: bool
     """Whether the engine has it when the job is done."""
     told: bool = True
+    fails_to: bool | None = None
+    """Whether the engine has it when the job has failed, where that is something else."""
 
     async def check_done(self) -> None:
         assert await self._serves() is self.serves
@@ -43,7 +46,7 @@ class BalancerCase:
         await self._check_event("failed")
         await self._found(repair=True)
         assert await self._found() == []
-        assert await self._serves() is self.serves
+        assert await self._serves() is (self.serves if self.fails_to is None else self.fails_to)
 
     async def _serves(self) -> bool:
         return await engine(self.stage).inspect(self.nodebalancer_id) is not None
@@ -82,6 +85,7 @@ async def placed(stage: Stage) -> int:
         label=f"b-{new_uuid()[:18]}",
         region=REGION,
         engine="simulated",
+        host=MAIN_HOST,
         address=str(held.interface.ip),
         hostname="host.example",
         client_conn_throttle=0,
@@ -109,6 +113,13 @@ async def resting(stage: Stage, nodebalancer_id: int) -> None:
     await queries.set_resting(stage.roost.store, nodebalancer_id, True)
 
 
+async def coming(stage: Stage, nodebalancer_id: int) -> None:
+    """From a host that nobody hears of."""
+    store = stage.roost.store
+    await store.execute("update nodebalancer set host = 'attic' where id = $1", nodebalancer_id)
+    await host_queries.begin_move(store, nodebalancer_id, MAIN_HOST)
+
+
 async def begin(
     environment: Environment,
     kind: JobKind[jobs.BalancerArgs],
@@ -124,7 +135,20 @@ async def begin(
         args = jobs.BalancerArgs(nodebalancer_id=nodebalancer_id)
         await log.start(by, kind, args, NODEBALANCER.entity(nodebalancer_id, "label"))
         job_id: int = await db.fetchval("select max(id) from job where kind = $1", kind.name)
-    return BalancerCase(stage, nodebalancer_id, job_id, serves)
+    fails_to = False if kind is move_jobs.MOVE else None  # It is the former host's again.
+    return BalancerCase(stage, nodebalancer_id, job_id, serves, fails_to=fails_to)
+
+
+async def begin_clear(environment: Environment) -> BalancerCase:
+    """It has gone to another host."""
+    stage = environment.services.get(Stage)
+    nodebalancer_id = await placed(stage)
+    await put_in_force(stage.roost.store, stage.roost.services, nodebalancer_id)
+    await host_queries.begin_move(stage.roost.store, nodebalancer_id, "attic")
+    args = move_jobs.LeftArgs(nodebalancer_id=nodebalancer_id, region=REGION, host=MAIN_HOST)
+    async with environment.store.transaction() as db:
+        job = await environment.queue.enqueue(db, move_jobs.CLEAR, args, host=MAIN_HOST)
+    return BalancerCase(stage, nodebalancer_id, job.id, serves=False, told=False)
 
 
 async def begin_watch(environment: Environment) -> BalancerCase:
@@ -164,6 +188,8 @@ SCENARIOS = (
     _scenario("a NodeBalancer is new", jobs.APPLY, nothing, serves=True),
     _scenario("a NodeBalancer rests", jobs.APPLY, resting, serves=False),
     _scenario("a NodeBalancer is deleted", jobs.DELETE, deleted, serves=False),
+    _scenario("a NodeBalancer comes", move_jobs.MOVE, coming, serves=True),
+    Scenario(move_jobs.CLEAR, begin_clear, "a NodeBalancer has gone"),
     Scenario(watch_jobs.WATCH, begin_watch, "the watch of NodeBalancers"),
     Scenario(watch_jobs.READ, begin_read, "what NodeBalancers moved is read"),
 )

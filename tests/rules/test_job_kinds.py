@@ -23,6 +23,7 @@ from roost.resources.images import locks as images
 from roost.resources.images.jobs import ImageArgs
 from roost.resources.nodebalancers import locks as nodebalancers
 from roost.resources.nodebalancers.jobs import BalancerArgs
+from roost.resources.nodebalancers.move_jobs import LeftArgs as LeftBalancerArgs
 from roost.resources.object_storage import locks as objects
 from roost.resources.object_storage.jobs import AccountArgs
 from roost.resources.object_storage.watch_jobs import COUNT
@@ -46,7 +47,7 @@ _EVENTS = frozenset(
 _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
-    "nodebalancer_apply",
+    *("nodebalancer_apply", "nodebalancer_clear"),
     *("object_bucket_apply", "object_key_apply", "object_storage_count", "object_bucket_take_up"),
     *("object_bucket_bring", "object_key_bring"),
     *("firewall_apply_on_host", "compute_clear", "volume_clear"),
@@ -74,6 +75,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (ZoneArgs, domains.resource_of("example.com")),
         (FirewallArgs, firewalls.resource_of(9)),
         (BalancerArgs, nodebalancers.resource_of(9)),
+        (LeftBalancerArgs, nodebalancers.left_on(9, "b")),
         (HostArgs, f"{firewalls.resource_of(9)}@b"),
         (AccountArgs, objects.resource_of(6)),
         (ImageArgs, images.resource_of(6)),

@@ -17,12 +17,16 @@ from roost.resources.object_storage.engine import OBJECT_PLANE
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.settings import MAIN_HOST, Settings
 
-_ON_EACH_HOST = (INSTANCE_PLANE.name, FIREWALL_PLANE.name, VOLUME_PLANE.name)
+_ON_EACH_HOST = (
+    INSTANCE_PLANE.name,
+    FIREWALL_PLANE.name,
+    VOLUME_PLANE.name,
+    BALANCER_PLANE.name,
+)
 """What other hosts than the main one have."""
 
 _PLANES = (
     *_ON_EACH_HOST,
-    BALANCER_PLANE.name,
     *(plane.name for plane in DATABASE_PLANES.values()),
     OBJECT_PLANE.name,
 )

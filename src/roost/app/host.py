@@ -12,6 +12,7 @@ from roost.core.planes import Engines
 from roost.errors import OperatorError
 from roost.ids import new_uuid
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.nodebalancers.engine import BALANCER_PLANE
 from roost.settings import MAIN_HOST, Settings
 from roost.store import Store
 from roost.threads import DISK
@@ -56,8 +57,13 @@ async def fenced(store: Store, name: str) -> None:
 
 
 async def end_guests(engines: Engines) -> list[str]:
-    """Others may have them by now. In which regions some may still run."""
+    """Others may have them by now, and the NodeBalancers. In which regions some may still run."""
     left = []
+    for region, balancers in engines.by_region(BALANCER_PLANE).items():
+        try:
+            await balancers.shut_down()
+        except EngineError as error:
+            _log.error("nodebalancers_not_ended", region=region, reason=str(error))
     for region, engine in engines.by_region(INSTANCE_PLANE).items():
         try:
             await engine.shut_down()

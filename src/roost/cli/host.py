@@ -71,7 +71,7 @@ def show(state: Path | None, name: str, limit: int, as_json: bool) -> None:
 def drain(
     state: Path | None, catalog: Path | None, name: str, at_once: int, stay: bool, off: bool
 ) -> None:
-    """Place nothing new on a host, and bring its instances to others.
+    """Place nothing new on a host, and bring its instances and NodeBalancers to others.
 
     Guests that run go on running where they can. Ends with 1 when some are left; the
     next call goes on with them.
@@ -79,8 +79,8 @@ def drain(
     settings = read_served_settings(state=state, catalog=catalog)
     left = run(_drain(settings, name, 0 if stay else at_once, live=not off))
     if left and not stay:
-        raise click.ClickException(f"{left} instances are left on host {name}")
-    click.echo(f"host {name} is draining, and has {left} instances")
+        raise click.ClickException(f"{left} instances and NodeBalancers are left on host {name}")
+    click.echo(f"host {name} is draining, and has {left} instances and NodeBalancers")
 
 
 @host.command()

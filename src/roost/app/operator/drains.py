@@ -1,9 +1,11 @@
-"""Bringing instances to other hosts, one or all of a host, until that is done."""
+"""Bringing instances and NodeBalancers to other hosts, one or all of a host, until that is done."""
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
+from typing import TypeVar
 
 from roost.app.all_groups import all_groups
 from roost.app.lab.clock import clock_beside
@@ -19,12 +21,9 @@ from roost.jobs import queries as jobs
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.host_queries import instances_of
 from roost.resources.compute.lifecycle.live_jobs import UNFIT
-from roost.resources.compute.lifecycle.move_service import (
-    MoveError,
-    Started,
-    WorkedOnError,
-    begin_move,
-)
+from roost.resources.compute.lifecycle.move_service import MoveError, WorkedOnError, begin_move
+from roost.resources.nodebalancers import host_queries as balancers
+from roost.resources.nodebalancers import move_service as balancing
 from roost.services import Services
 from roost.settings import Settings
 from roost.store import Connection, Store
@@ -35,10 +34,11 @@ _PATIENCE = 60.0
 _ALL = 100_000
 
 Say = Callable[[str], None]
+Started = TypeVar("Started")
 
 
 class DrainError(OperatorError):
-    """An instance stays where it is."""
+    """An instance or a NodeBalancer stays where it is."""
 
 
 class _Mover:
@@ -65,40 +65,51 @@ class _Mover:
 
         Raises DrainError.
         """
-        started = await self._begin(compute_id, host, live=live)
-        fault = await self._ended(started)
+        what, begin = f"instance {compute_id}", partial(begin_move, compute_id=compute_id)
+        started = await self._begin(what, partial(begin, host=host, live=live))
+        fault = await self._ended(started.job_id)
         if fault is not None and fault.startswith(UNFIT):
-            started = await self._begin(compute_id, started.host, live=False)
-            fault = await self._ended(started)
+            started = await self._begin(what, partial(begin, host=started.host, live=False))
+            fault = await self._ended(started.job_id)
         if fault is not None:
-            raise DrainError(f"instance {compute_id} stays where it is: {fault}")
-        return f"instance {compute_id} is on host {started.host}"
+            raise DrainError(f"{what} stays where it is: {fault}")
+        return f"{what} is on host {started.host}"
 
-    async def _begin(self, compute_id: int, host: str | None, *, live: bool) -> Started:
+    async def move_balancer(self, nodebalancer_id: int) -> str:
+        """The same of a NodeBalancer. Raises DrainError."""
+        what = f"NodeBalancer {nodebalancer_id}"
+        begin = partial(balancing.begin_move, nodebalancer_id=nodebalancer_id)
+        started = await self._begin(what, begin)
+        fault = await self._ended(started.job_id)
+        if fault is not None:
+            raise DrainError(f"{what} stays where it is: {fault}")
+        return f"{what} is on host {started.host}"
+
+    async def _begin(self, what: str, begin: Callable[[Context], Awaitable[Started]]) -> Started:
         """What is done with it just now ends before. Raises DrainError."""
 
         async def work(db: Connection) -> Started:
             context = Context(caller=None, db=db, services=self._services, clock=self._clock)
-            return await begin_move(context, compute_id, host, live=live)
+            return await begin(context)
 
         deadline = time.monotonic() + _PATIENCE
         try:
             while True:
-                with suppress(WorkedOnError):
+                with suppress(WorkedOnError, balancing.WorkedOnError):
                     return await self.store.commit(work)
                 if time.monotonic() > deadline:
                     return await self.store.commit(work)
                 await asyncio.sleep(_POLL_SECONDS)
-        except MoveError as error:
+        except (MoveError, balancing.MoveError) as error:
             raise DrainError(str(error)) from error
         except ApiError as error:
             reasons = ", ".join(problem.reason for problem in error.problems)
-            raise DrainError(f"instance {compute_id}: {reasons}") from error
+            raise DrainError(f"{what}: {reasons}") from error
 
-    async def _ended(self, started: Started) -> str | None:
+    async def _ended(self, job_id: int) -> str | None:
         """Why it has failed; None when it is there."""
         while True:
-            job = await jobs.find(self.store, started.job_id)
+            job = await jobs.find(self.store, job_id)
             if job is not None and job.finished is not None:
                 return None if job.status == "done" else job.error or job.status
             await asyncio.sleep(_POLL_SECONDS)
@@ -120,12 +131,23 @@ async def drain(
     Raises HostError.
     """
     await hosts.close(store, name)
-    held = await instances_of(store, name, 0, _ALL)
     if at_once:
+        held, balanced = await _held(store, name)
         mover, turns = await _Mover.of(store, settings), asyncio.Semaphore(at_once)
-        count = _Count(len(held), say)
-        await asyncio.gather(*(_leave(mover, turns, each.id, count, live=live) for each in held))
-    return len(await instances_of(store, name, 0, _ALL))
+        count = _Count(len(held) + len(balanced), say)
+        await asyncio.gather(
+            *(_leave(turns, count, partial(mover.move, each, None, live=live)) for each in held)
+        )
+        await asyncio.gather(
+            *(_leave(turns, count, partial(mover.move_balancer, each)) for each in balanced)
+        )
+    return sum(map(len, await _held(store, name)))
+
+
+async def _held(store: Store, name: str) -> tuple[list[int], list[int]]:
+    """Instances and NodeBalancers of a host."""
+    instances = [each.id for each in await instances_of(store, name, 0, _ALL)]
+    return instances, await balancers.on_host(store, name)
 
 
 class _Count:
@@ -138,10 +160,10 @@ class _Count:
 
 
 async def _leave(
-    mover: _Mover, turns: asyncio.Semaphore, compute_id: int, count: _Count, *, live: bool
+    turns: asyncio.Semaphore, count: _Count, move: Callable[[], Awaitable[str]]
 ) -> None:
     async with turns:
         try:
-            count.tell(await mover.move(compute_id, None, live=live))
+            count.tell(await move())
         except DrainError as error:
             count.tell(str(error))

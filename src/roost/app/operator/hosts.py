@@ -10,6 +10,7 @@ from roost.errors import OperatorError
 from roost.jobs import host_queries as jobs
 from roost.resources.compute import host_queries as instances
 from roost.resources.compute.host_queries import HostRow
+from roost.resources.nodebalancers import host_queries as balancers
 from roost.resources.volumes import host_queries as volumes
 from roost.settings import MAIN_HOST
 from roost.store import Connection, Queries, Store
@@ -24,6 +25,7 @@ class ListedHost(HostRow):
     """A host with all that it has."""
 
     volumes: int
+    nodebalancers: int
     promised_storage: int
     """MB"""
 
@@ -31,11 +33,17 @@ class ListedHost(HostRow):
 async def list_hosts(db: Queries, name: str | None = None) -> list[ListedHost]:
     """By name; one of them, or all."""
     of_instances, of_volumes = await instances.by_host(db), await volumes.by_host(db)
+    balanced = await balancers.by_host(db)
 
     def listed(row: HostRow) -> ListedHost:
         disks, held = (each.get(row.name, NOTHING) for each in (of_instances, of_volumes))
         promised = disks.storage + held.storage
-        return ListedHost(**asdict(row), volumes=held.count, promised_storage=promised)
+        return ListedHost(
+            **asdict(row),
+            volumes=held.count,
+            nodebalancers=balanced.get(row.name, NOTHING).count,
+            promised_storage=promised,
+        )
 
     return [listed(row) for row in await instances.list_hosts(db, name)]
 
@@ -79,7 +87,11 @@ async def remove(store: Store, name: str) -> None:
         if facts.alive:
             raise HostError(f"a worker of host {name} runs: stop it, and wait half a minute")
         [listed] = await list_hosts(db, name)
-        had = {"instance": listed.instances + listed.coming, "volume": listed.volumes}
+        had = {
+            "instance": listed.instances + listed.coming,
+            "volume": listed.volumes,
+            "NodeBalancer": listed.nodebalancers,
+        }
         if any(had.values()):
             raise HostError(f"host {name} has {spelled(had)}")
         await retire(db, name)

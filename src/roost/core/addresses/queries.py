@@ -171,6 +171,15 @@ async def find_balanced(db: Queries, account_id: int, address: str) -> BalancedA
     """An address of one of the account's NodeBalancers."""
 
 
+@query("""
+    select host(a.address) as address, b.host
+    from nodebalancer b join ip_address a on a.nodebalancer_id = b.id
+    where b.region = $1 and b.host <> $2
+    """)
+async def balanced_elsewhere(db: Queries, region: str, host: str) -> dict[str, str]:
+    """The addresses that NodeBalancers of a region have on other hosts, and which."""
+
+
 async def find_all_held(
     db: Queries, account_id: int, addresses: Iterable[str]
 ) -> dict[str, HeldAddress]:

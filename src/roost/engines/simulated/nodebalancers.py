@@ -1,4 +1,7 @@
-"""NodeBalancers that exist only as records; their nodes serve while simulated guests run."""
+"""NodeBalancers that exist only as records; their nodes serve while simulated guests run.
+
+What guests of other hosts do is not seen from here: their nodes serve.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,6 +10,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from roost.core.engine import Health
+from roost.engines.simulated.overlay import remote_addresses
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.shelves import GUESTS
 from roost.engines.simulated.state import Documents
@@ -135,7 +139,7 @@ def _statuses(documents: Documents) -> dict[int, NodeStatus]:
         for guest in GUESTS.all(documents)
         if guest.started is not None and guest.addresses is not None
         for address in guest.addresses.ipv4
-    }
+    } | remote_addresses(documents)
     found = dict[int, NodeStatus]()
     for balancer in _all(documents):
         for node in balancer.nodes:

@@ -29,6 +29,13 @@ class SimulatedOverlay:
         await self._plane.transact(lambda documents: _write(documents, "null"))
 
 
+def remote_addresses(documents: Documents) -> set[str]:
+    """Of guests on other hosts of the region."""
+    held = documents.read(_KIND, "")
+    overlay = None if held is None else _read(held)
+    return set() if overlay is None else {str(each.address) for each in overlay.region}
+
+
 def _write(documents: Documents, text: str) -> None:
     documents.write(_KIND, "", text)
 

@@ -10,7 +10,7 @@ from roost.resources.compute.live_engine import HostAddress
 
 @dataclass(frozen=True, slots=True)
 class RemoteAddress:
-    """The address of a guest that is on another host of the region."""
+    """The address of a guest, or a NodeBalancer, that is on another host of the region."""
 
     host: HostAddress
     """At which that host is reached."""

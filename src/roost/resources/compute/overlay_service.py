@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv4Network, IPv6Interface
 
 from roost.core.addresses import range_queries
-from roost.core.addresses.queries import held_by_all
+from roost.core.addresses.queries import balanced_elsewhere, held_by_all
 from roost.core.hosts import queries as hosts
 from roost.resources.compute import overlay_queries
 from roost.resources.compute.live_engine import HostAddress
@@ -57,7 +57,19 @@ async def _addresses(
         if (there := others.get(each.host)) is not None and each.ipv6:
             own = IPv6Interface(each.ipv6).ip
             remote.add(RemoteAddress(there, own, ranges.own(each.id)))
-    return frozenset(remote)
+    return frozenset(remote | await _balanced(db, region, host, others))
+
+
+async def _balanced(
+    db: Queries, region: str, host: str, others: Mapping[str, HostAddress]
+) -> set[RemoteAddress]:
+    """NodeBalancers, to which their nodes answer."""
+    found = await balanced_elsewhere(db, region, host)
+    return {
+        RemoteAddress(others[name], IPv4Address(address))
+        for address, name in found.items()
+        if name in others
+    }
 
 
 async def _vlans(

@@ -20,7 +20,6 @@ from roost.resources.firewalls.records import rule_set
 from roost.resources.firewalls.rules import filtered_addresses
 from roost.resources.vpcs.address_queries import inside as inside_of
 from roost.services import Services
-from roost.settings import MAIN_HOST
 from roost.store import Queries
 from roost.threads import COMPUTING
 
@@ -39,9 +38,10 @@ class _Behind:
 
 
 async def _behind(db: Queries, firewall_id: int, host: str) -> _Behind:
-    """NodeBalancers are on the main host."""
-    balanced = await device_queries.balanced(db, firewall_id) if host == MAIN_HOST else []
-    return _Behind(await device_queries.guests(db, firewall_id, host), balanced)
+    return _Behind(
+        await device_queries.guests(db, firewall_id, host),
+        await device_queries.balanced(db, firewall_id, host),
+    )
 
 
 async def _specs(db: Queries, facts: FirewallFacts, behind: _Behind) -> dict[str, FirewallSpec]:

@@ -183,10 +183,11 @@ class BalancedFacts:
 @query("""
     select b.id as nodebalancer_id, b.region, host(b.address) as address
     from firewall_device d join nodebalancer b on b.id = d.nodebalancer_id
-    where d.firewall_id = $1 and not b.deleting order by b.id
+    where d.firewall_id = $1 and not b.deleting and $2 in (b.host, b.left_host) order by b.id
     """)
-async def balanced(db: Queries, firewall_id: int) -> list[BalancedFacts]:
-    """What is behind it, and is not about to be deleted."""
+async def balanced(db: Queries, firewall_id: int, host: str) -> list[BalancedFacts]:
+    """What is behind it on a host, which may be about to come or to go, and is not about to be
+    deleted."""
 
 
 @query("""

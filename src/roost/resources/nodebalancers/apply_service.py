@@ -67,17 +67,19 @@ def _config(box: Box, row: ConfigFacts, nodes: list[NodeFacts]) -> ConfigSpec:
 
 
 async def put_in_force(db: Queries, services: Services, nodebalancer_id: int) -> None:
-    """The engine has what the rows say when it returns; no transaction is open.
+    """This host's engine has what the rows say when it returns, and nothing of one that is on
+    another host; no transaction is open.
 
     Raises EngineError.
     """
     done: tuple[BalancerSpec | None] | None = None
     engine: BalancerEngine | None = None
     while (row := await queries.find(db, nodebalancer_id)) is not None:
-        spec = await wanted(db, services, row)
+        engines = services.get(Engines)
+        spec = await wanted(db, services, row) if row.host == engines.host else None
         if done == (spec,):
             break
-        engine = services.get(Engines).holding(BALANCER_PLANE, row)
+        engine = engines.holding(BALANCER_PLANE, row)
         if spec is None:
             await engine.remove(row.id)
         else:
@@ -91,11 +93,11 @@ async def put_in_force(db: Queries, services: Services, nodebalancer_id: int) ->
 
 async def statuses(db: Queries, services: Services, nodebalancer_id: int) -> dict[int, NodeStatus]:
     """What the engine has found of its nodes, by their ids. Raises EngineError."""
-    row = await queries.find(db, nodebalancer_id)
-    if row is None or row.deleting:
+    row, engines = await queries.find(db, nodebalancer_id), services.get(Engines)
+    if row is None or row.deleting or row.host != engines.host:
         return {}
     own = {each.id for each in await node_queries.served_by(db, row.id)}
     if row.resting or not own:
         return {}
-    found = await services.get(Engines).holding(BALANCER_PLANE, row).statuses()
+    found = await engines.holding(BALANCER_PLANE, row).statuses()
     return {node_id: found[node_id] for node_id in own & found.keys()}

@@ -7,22 +7,24 @@ from typing import Literal, TypeAlias
 from roost.core.fsck import Finding, Installation
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
-from roost.resources.nodebalancers import apply_service, jobs, queries
+from roost.resources.nodebalancers import apply_service, host_queries, jobs, queries
 from roost.resources.nodebalancers.engine import (
     BALANCER_PLANE,
     BalancerEngine,
     BalancerSpec,
     BalancerState,
 )
-from roost.resources.nodebalancers.locks import resource_of
+from roost.resources.nodebalancers.locks import left_on, resource_of
+from roost.resources.nodebalancers.neighbours import BalancerFirewalls
 from roost.resources.nodebalancers.queries import BalancerFacts
 from roost.store import Queries
 
-Drift: TypeAlias = Literal["orphan", "deleted", "resting", "missing", "other"]
+Drift: TypeAlias = Literal["orphan", "abroad", "deleted", "resting", "missing", "other"]
 _Case: TypeAlias = Case[int, BalancerFacts | None, BalancerState, Drift]
 
 _TEXTS: Mapping[Drift, str] = {
     "orphan": "serves, but does not exist",
+    "abroad": "serves here, but is on another host",
     "deleted": "is deleted, but no job forgets it",
     "resting": "serves, but its account is suspended",
     "missing": "does not serve",
@@ -31,7 +33,7 @@ _TEXTS: Mapping[Drift, str] = {
 
 
 async def check_nodebalancers(installation: Installation) -> AsyncIterator[Finding]:
-    """Those of all regions."""
+    """Those of all regions, on this host."""
     used = {region for region, _ in await queries.engines_in_use(installation.store)}
     found = reconcilers(installation)
     async for finding in check_regions(found, "NodeBalancers", sorted(used)):
@@ -45,13 +47,15 @@ def reconcilers(installation: Installation) -> "dict[str, NodeBalancers]":
 
 
 def compare(
-    row: BalancerFacts | None, spec: BalancerSpec | None, state: BalancerState | None
+    row: BalancerFacts | None, host: str, spec: BalancerSpec | None, state: BalancerState | None
 ) -> Drift | None:
-    """The difference, while no job works on it."""
+    """The difference on a host, while no job works on it."""
     if row is None:
         return None if state is None else "orphan"
-    if row.deleting:
-        return "deleted"
+    if row.host != host:
+        return None if state is None else "abroad"
+    if row.deleting:  # Where it was before a move, it ends first.
+        return "deleted" if row.left_host is None else None
     if spec is None:
         return None if state is None else "resting"
     if state is None:
@@ -61,10 +65,15 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class NodeBalancers(Reconciler[int, BalancerFacts | None, BalancerState, Drift]):
-    """Those of one region."""
+    """Those of one region on this host."""
 
     region: str
     engine: BalancerEngine
+
+    @property
+    def host(self) -> str:
+        """On which the engine is."""
+        return self.installation.get(Engines).host
 
     async def held(self) -> Mapping[int, BalancerState | None]:
         return {state.id: state for state in await self.engine.list()}
@@ -73,11 +82,11 @@ class NodeBalancers(Reconciler[int, BalancerFacts | None, BalancerState, Drift])
         self, held: Mapping[int, BalancerState | None], after: int | None, limit: int
     ) -> Mapping[int, bool]:
         store = self.installation.store
-        rows = await queries.in_region(store, self.region, after or 0, limit)
+        rows = await queries.on_host(store, self.region, self.host, after or 0, limit)
         return {row.id: bool(await self._compare(row, held.get(row.id))) for row in rows}
 
     async def read(self, db: Queries, key: int) -> BalancerFacts | None:
-        if await self.queue.busy(db, resource_of(key)):
+        if await self.queue.busy(db, resource_of(key), left_on(key, self.host)):
             raise ChangedError
         return await queries.lock_any(db, key)
 
@@ -91,7 +100,7 @@ class NodeBalancers(Reconciler[int, BalancerFacts | None, BalancerState, Drift])
     ) -> Drift | None:
         store, services = self.installation.store, self.installation.services
         spec = None if row is None else await apply_service.wanted(store, services, row)
-        return compare(row, spec, state)
+        return compare(row, self.host, spec, state)
 
     def describe(self, case: _Case) -> str:
         return f"NodeBalancer {case.key} in region {self.region} {_TEXTS[case.drift]}"
@@ -102,10 +111,17 @@ class NodeBalancers(Reconciler[int, BalancerFacts | None, BalancerState, Drift])
         if case.rows is None:
             await self.engine.remove(case.key)
             return "removed it"
+        if case.drift == "abroad":
+            await self.engine.remove(case.key)
+            await host_queries.leave(store, case.key, self.host)
+            await services.get(BalancerFirewalls).settle_balancer(store, services, case.key)
+            return "removed it here"
         if case.drift == "deleted":
             await jobs.clear(store, services, case.key)
             async with self.holding(case) as db:
                 await jobs.forget(case.key, services, db)
             return "forgot it"
+        if case.drift == "missing":  # What filters it, is there before it.
+            await services.get(BalancerFirewalls).settle_balancer(store, services, case.key)
         await apply_service.put_in_force(store, services, case.key)
         return "put in force what the database says"

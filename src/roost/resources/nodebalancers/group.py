@@ -9,6 +9,7 @@ from roost.resources.nodebalancers import (
     endpoints,
     fsck,
     jobs,
+    move_jobs,
     node_queries,
     queries,
     service,
@@ -17,6 +18,7 @@ from roost.resources.nodebalancers import (
 )
 from roost.resources.nodebalancers.engine import BALANCER_PLANE
 from roost.resources.nodebalancers.entity import NODEBALANCER
+from roost.resources.nodebalancers.holdings import NODEBALANCERS
 from roost.resources.nodebalancers.node_neighbours import Nodes
 
 
@@ -27,7 +29,15 @@ async def _end(context: Context, nodebalancer_id: str) -> None:
 GROUP = Group(
     endpoints=(endpoints, config_endpoints),
     entities=(NODEBALANCER,),
-    jobs=(jobs.APPLY, jobs.DELETE, watch_jobs.WATCH, watch_jobs.READ),
+    jobs=(
+        jobs.APPLY,
+        jobs.DELETE,
+        move_jobs.MOVE,
+        move_jobs.CLEAR,
+        watch_jobs.WATCH,
+        watch_jobs.READ,
+    ),
+    on_each_host=True,
     schedules=(watch_jobs.EVERY_MINUTE, watch_jobs.EVERY_FIVE_MINUTES),
     at_start=(watch_jobs.EVERY_MINUTE,),
     bindings=node_queries.BINDINGS,
@@ -37,6 +47,7 @@ GROUP = Group(
     neighbours=(Nodes(),),
     endings=(Ending("NodeBalancer", queries.HELD, _end),),
     suspensions=(service.SUSPENSION,),
+    holdings=(NODEBALANCERS,),
     holders=((BALANCER_PLANE, queries.engines_in_use),),
     retention=(
         retention(

@@ -4,6 +4,8 @@ kind                 done                            failed
 nodebalancer_apply   the engine has what rows say    the watch brings it there every minute
 nodebalancer_delete  nothing of it is left           the watch ends it
 
+Those that take it to another host are in `move_jobs`.
+
 A row says what is wanted, so there is nothing to undo: until the engine has it, it serves as
 before.
 """
@@ -17,7 +19,7 @@ from roost.core.events import log
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Verdict, next_step, writing
+from roost.jobs.verdicts import Verdict, again, next_step, writing
 from roost.resources.nodebalancers import node_queries, queries
 from roost.resources.nodebalancers.apply_service import put_in_force, statuses
 from roost.resources.nodebalancers.entity import NODEBALANCER
@@ -26,6 +28,8 @@ from roost.resources.nodebalancers.neighbours import BalancerFirewalls
 from roost.services import Services
 from roost.store import Queries, Store
 
+_PAUSE_SECONDS = 1.0
+
 
 class BalancerArgs(JobArgs):
     """Which NodeBalancer."""
@@ -33,7 +37,7 @@ class BalancerArgs(JobArgs):
     nodebalancer_id: int
 
 
-def _resource(args: BalancerArgs) -> str:
+def on_balancer(args: BalancerArgs) -> str:
     return resource_of(args.nodebalancer_id)
 
 
@@ -47,7 +51,7 @@ async def apply(run: Run[BalancerArgs]) -> Verdict:
 APPLY = JobKind(
     "nodebalancer_apply",
     BalancerArgs,
-    resource=_resource,
+    resource=on_balancer,
     steps=(Step("apply", apply),),
     retry=Retry(attempts=4),
 )
@@ -67,8 +71,11 @@ async def forget(nodebalancer_id: int, services: Services, db: Queries) -> None:
 
 
 async def delete(run: Run[BalancerArgs]) -> Verdict:
-    """Nothing of it is left."""
+    """Nothing of it is left, also where it was before a move."""
     services, nodebalancer_id = run.tools.services, run.args.nodebalancer_id
+    row = await queries.find(run.store, nodebalancer_id)
+    if row is not None and row.left_host is not None:
+        return again(_PAUSE_SECONDS)
     await clear(run.store, services, nodebalancer_id)
     return next_step(partial(forget, nodebalancer_id, services))
 
@@ -76,7 +83,7 @@ async def delete(run: Run[BalancerArgs]) -> Verdict:
 DELETE = JobKind(
     "nodebalancer_delete",
     BalancerArgs,
-    resource=_resource,
+    resource=on_balancer,
     steps=(Step("delete", delete),),
 )
 

@@ -10,6 +10,7 @@ NODEBALANCERS = Listed(
         "account_id": "t.account_id",
         "label": "t.label",
         "region": "t.region",
+        "host": "t.host",
         "ipv4": "host(t.address)",
         "status": "case when t.deleting then 'deleting' when t.resting then 'suspended'"
         " else 'active' end",
@@ -17,8 +18,13 @@ NODEBALANCERS = Listed(
         "engine": "t.engine",
         "created": "t.created",
     },
-    shown=("id", "account_id", "label", "region", "ipv4", "status", "configs"),
-    filters={"account": ACCOUNT, "region": "t.region = {}", "label": contains("t.label")},
+    shown=("id", "account_id", "label", "region", "host", "ipv4", "status", "configs"),
+    filters={
+        "account": ACCOUNT,
+        "region": "t.region = {}",
+        "host": "t.host = {}",
+        "label": contains("t.label"),
+    },
     resource="'nodebalancer:' || t.id",
     entity="nodebalancer",
 )

@@ -16,6 +16,11 @@ def resource_of(nodebalancer_id: int) -> str:
     return f"nodebalancer:{nodebalancer_id}"
 
 
+def left_on(nodebalancer_id: int, host: str) -> str:
+    """The resource of what a host is to drop."""
+    return f"left:{resource_of(nodebalancer_id)}@{host}"
+
+
 async def check_exists(context: Context, nodebalancer_id: int) -> int:
     """The id; 404 unless it is that of a NodeBalancer of the account."""
     if await queries.label_of(context.db, context.account_id, nodebalancer_id) is None:

@@ -17,7 +17,6 @@ from roost.resources.nodebalancers.apply_service import put_in_force
 from roost.resources.nodebalancers.entity import NODEBALANCER
 from roost.resources.nodebalancers.queries import BalancerFacts
 from roost.services import Services
-from roost.settings import MAIN_HOST
 from roost.store import Queries
 
 _SECONDS = 30.0
@@ -37,16 +36,19 @@ class Nodes(Neighbour):
         return await self.ties(db, compute_id)
 
     async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
-        """Of an instance that goes, nothing is sent to its address before that is another's."""
+        """Of an instance that goes, nothing is sent to its address before that is another's, by
+        whatever host."""
         instance = await instance_queries.find(db, compute_id)
         if instance is None or instance.status != "deleting":
             return
         found = await queries.find_many(db, await node_queries.balancers_of(db, compute_id))
-        if services.get(Engines).host == MAIN_HOST:
-            for balancer in found:
+        host, others = services.get(Engines).host, list[BalancerFacts]()
+        for balancer in found:
+            if (balancer.host, balancer.left_host) == (host, None):
                 await put_in_force(db, services, balancer.id)
-        else:
-            await _ask_main(db, services.get(JobQueue), found)
+            else:
+                others.append(balancer)
+        await _ask_hosts(db, services.get(JobQueue), others)
         # Not before: while an engine fails, the rows say where it still has to go.
         await node_queries.drop_instance(db, compute_id)
         queue, second = services.get(JobQueue), COMPUTE.of(instance)
@@ -55,8 +57,9 @@ class Nodes(Neighbour):
             await log.notify(by, "nodebalancer_node_delete", NODEBALANCER.of(balancer), second)
 
 
-async def _ask_main(db: Queries, queue: JobQueue, balancers: Collection[BalancerFacts]) -> None:
-    """They are on the main host, whose workers bring them what rows say. Raises EngineError."""
+async def _ask_hosts(db: Queries, queue: JobQueue, balancers: Collection[BalancerFacts]) -> None:
+    """Their hosts' workers bring them what rows say, and those that they have left drop them.
+    Raises EngineError."""
     started = [
         await queue.enqueue(
             db,
@@ -70,8 +73,10 @@ async def _ask_main(db: Queries, queue: JobQueue, balancers: Collection[Balancer
         async with asyncio.timeout(_SECONDS):
             for job in started:
                 await _done(db, job.id)
+            for each in balancers:
+                await _left(db, each.id)
     except TimeoutError:
-        raise EngineError("The main host does not change its NodeBalancers") from None
+        raise EngineError("A host does not change its NodeBalancers") from None
 
 
 async def _done(db: Queries, job_id: int) -> None:
@@ -81,4 +86,12 @@ async def _done(db: Queries, job_id: int) -> None:
             return
         if job.finished is not None:
             raise EngineError(job.error or "The NodeBalancer could not be changed")
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _left(db: Queries, nodebalancer_id: int) -> None:
+    while True:
+        row = await queries.find(db, nodebalancer_id)
+        if row is None or row.left_host is None:
+            return
         await asyncio.sleep(_POLL_SECONDS)

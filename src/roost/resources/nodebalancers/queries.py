@@ -68,6 +68,9 @@ class BalancerFacts:
     label: str
     region: str
     engine: str
+    host: str
+    left_host: str | None
+    """Which may still serve it, after a move."""
     address: str
     client_conn_throttle: int
     deleting: bool
@@ -83,6 +86,7 @@ class NewBalancer:
     label: str
     region: str
     engine: str
+    host: str
     address: str
     hostname: str
     client_conn_throttle: int
@@ -91,15 +95,15 @@ class NewBalancer:
 
 
 _FACTS = """
-    select id, account_id, label, region, engine, host(address) as address, client_conn_throttle,
-        deleting, resting
+    select id, account_id, label, region, engine, host, left_host, host(address) as address,
+        client_conn_throttle, deleting, resting
     from nodebalancer
     """
 
 _INSERT = Statement("""
-    insert into nodebalancer (id, account_id, label, region, engine, address, hostname,
+    insert into nodebalancer (id, account_id, label, region, engine, host, address, hostname,
         client_conn_throttle, tags, created, updated)
-    values (:id, :account_id, :label, :region, :engine, :address::text::inet, :hostname,
+    values (:id, :account_id, :label, :region, :engine, :host, :address::text::inet, :hostname,
         :client_conn_throttle, :tags, :now, :now)
     on conflict (account_id, label) where not deleting do nothing
     returning id
@@ -136,8 +140,10 @@ async def find_many(db: Queries, ids: Collection[int]) -> list[BalancerFacts]:
     """Those of the ids that exist, of any account."""
 
 
-@query(f"{_FACTS} where region = $1 and id > $2 order by id limit $3")
-async def in_region(db: Queries, region: str, after: int, limit: int) -> list[BalancerFacts]:
+@query(f"{_FACTS} where region = $1 and host = $2 and id > $3 order by id limit $4")
+async def on_host(
+    db: Queries, region: str, host: str, after: int, limit: int
+) -> list[BalancerFacts]:
     """The next ones of all accounts, by id."""
 
 

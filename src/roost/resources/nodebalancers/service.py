@@ -19,6 +19,7 @@ from roost.resources.nodebalancers.bodies import CreateNodeBalancer, UpdateNodeB
 from roost.resources.nodebalancers.certificate_rules import Served
 from roost.resources.nodebalancers.engine import BALANCER_PLANE
 from roost.resources.nodebalancers.entity import NODEBALANCER
+from roost.resources.nodebalancers.move_service import choose_host
 from roost.resources.nodebalancers.neighbours import BalancerFirewalls
 from roost.resources.nodebalancers.queries import BalancerFacts, NewBalancer
 from roost.resources.reverse_dns.rules import default_name
@@ -71,6 +72,7 @@ async def _insert(context: Context, body: CreateNodeBalancer) -> NewBalancer:
         label=body.label or f"balancer{nodebalancer_id}",
         region=body.region,
         engine=context.get(Engines).of(BALANCER_PLANE, body.region).name,
+        host=await choose_host(context, context.account_id, body.region),
         address=address,
         hostname=default_name(address, context.get(ReverseDns).suffix) or "",
         client_conn_throttle=body.client_conn_throttle,

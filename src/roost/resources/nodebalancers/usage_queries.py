@@ -30,29 +30,38 @@ class Reading:
     select b.id as nodebalancer_id, b.account_id, b.region, r.read_at, r.epoch,
         coalesce(r.connections, 0) as connections, coalesce(r.bytes_in, 0) as bytes_in,
         coalesce(r.bytes_out, 0) as bytes_out
-    from nodebalancer b left join nodebalancer_reading r on r.nodebalancer_id = b.id
+    from nodebalancer b
+    left join nodebalancer_reading r on r.nodebalancer_id = b.id and r.host = $2
     where b.id = any($1::bigint[]) order by b.id for no key update of b
     """)
-async def lock_readings(db: Queries, ids: Collection[int]) -> list[Reading]:
-    """Of those that exist, which nobody else reads until the end of the transaction."""
+async def lock_readings(db: Queries, ids: Collection[int], host: str) -> list[Reading]:
+    """Of a host's counters, for those that exist, which nobody else reads until the end of the
+    transaction."""
 
 
 @query("""
     insert into nodebalancer_reading
-    values ($1, $2, $3, $4, $5, $6)
-    on conflict (nodebalancer_id) do update set read_at = excluded.read_at, epoch = excluded.epoch,
-        connections = excluded.connections, bytes_in = excluded.bytes_in,
-        bytes_out = excluded.bytes_out
+        (nodebalancer_id, host, read_at, epoch, connections, bytes_in, bytes_out)
+    values ($1, $2, $3, $4, $5, $6, $7)
+    on conflict (nodebalancer_id, host) do update set read_at = excluded.read_at,
+        epoch = excluded.epoch, connections = excluded.connections,
+        bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out
     """)
 async def set_reading(
     db: Queries,
     nodebalancer_id: int,
+    host: str,
     read_at: datetime,
     epoch: str,
     connections: int,
     bytes_in: int,
     bytes_out: int,
 ) -> None: ...
+
+
+@query("delete from nodebalancer_reading where nodebalancer_id = $1 and host = $2")
+async def forget_reading(db: Queries, nodebalancer_id: int, host: str) -> None:
+    """A host counts nothing of it any more, and begins anew if it comes back."""
 
 
 @query("""

@@ -16,20 +16,24 @@ _AT_ONCE = 500
 """NodeBalancers whose readings are written in one transaction."""
 
 
-async def note(store: Store, seen: Mapping[int, BalancerTraffic], now: datetime) -> None:
-    """Write down what was used since the last time (UTC)."""
+async def note(store: Store, host: str, seen: Mapping[int, BalancerTraffic], now: datetime) -> None:
+    """Write down what was used on a host since the last time (UTC)."""
     ids = sorted(seen)
     for first in range(0, len(ids), _AT_ONCE):
         async with store.transaction() as db:
-            for last in await usage_queries.lock_readings(db, ids[first : first + _AT_ONCE]):
-                await _note(db, last, seen[last.nodebalancer_id], now)
+            some = ids[first : first + _AT_ONCE]
+            for last in await usage_queries.lock_readings(db, some, host):
+                await _note(db, host, last, seen[last.nodebalancer_id], now)
 
 
-async def _note(db: Queries, last: Reading, seen: BalancerTraffic, now: datetime) -> None:
+async def _note(
+    db: Queries, host: str, last: Reading, seen: BalancerTraffic, now: datetime
+) -> None:
     used = since(last, seen)
     await usage_queries.set_reading(
         db,
         last.nodebalancer_id,
+        host,
         now,
         seen.epoch,
         seen.connections,

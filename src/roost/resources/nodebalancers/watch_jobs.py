@@ -1,4 +1,4 @@
-"""What the clock does with NodeBalancers: keep them serving, look at their nodes, and count.
+"""What the clock does with a host's NodeBalancers: keep them serving, look at their nodes, count.
 
 A host that was down serves nothing; what its engine lacks then, and what failed, it gets from here.
 """
@@ -45,13 +45,14 @@ WATCH = JobKind(
 
 async def read(run: Run[JobArgs]) -> Verdict:
     """What a region that is down counts meanwhile is read later."""
-    for region, engine in run.get(Engines).by_region(BALANCER_PLANE).items():
+    engines = run.get(Engines)
+    for region, engine in engines.by_region(BALANCER_PLANE).items():
         try:
             seen = await engine.traffic()
         except EngineError as error:
             _log.warning("nodebalancers_not_read", region=region, reason=str(error))
         else:
-            await usage_service.note(run.store, seen, run.clock.now())
+            await usage_service.note(run.store, engines.host, seen, run.clock.now())
     return next_step()
 
 
@@ -63,5 +64,5 @@ READ = JobKind(
     deadline=300,
 )
 
-EVERY_MINUTE = Schedule("nodebalancer_watch", "* * * * *", WATCH, JobArgs())
-EVERY_FIVE_MINUTES = Schedule("nodebalancer_read", "*/5 * * * *", READ, JobArgs())
+EVERY_MINUTE = Schedule("nodebalancer_watch", "* * * * *", WATCH, JobArgs(), per_host=True)
+EVERY_FIVE_MINUTES = Schedule("nodebalancer_read", "*/5 * * * *", READ, JobArgs(), per_host=True)
