@@ -34,8 +34,8 @@ async def _accounts(desk: Desk, asked: Asked) -> Sequence[Part]:
     known = {each.id: fields(each) for each in await list_accounts(desk.store)}
     used = await most(desk.store, use, (await desk.clock()).now(), _ALL)
     rows = [{**known[each.account_id], **fields(each)} for each in used if each.account_id in known]
-    columns = ("id", "company", "email", "suspended", *_USES)
-    return (Table("", rows, columns, ("/accounts/", "id")),)
+    shown = dict.fromkeys(("id", "email", "company", "suspended", "owed", "instances", use))
+    return (Table("", rows, tuple(shown), ("/accounts/", "id")),)
 
 
 async def _account(desk: Desk, asked: Asked) -> Sequence[Part]:
@@ -53,7 +53,7 @@ async def _account(desk: Desk, asked: Asked) -> Sequence[Part]:
         Table(
             "The latest events",
             [fields(each) for each in reversed(events)],
-            ("created", "username", "action", "status", "entity_type", "label", "message"),
+            ("created", "username", "action", "status", "label", "message"),
         ),
     )
 

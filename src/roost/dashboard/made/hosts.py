@@ -16,9 +16,9 @@ _LIVE, _OFF, _STAY = "while they run", "powered off", "not at all"
 
 async def _hosts(desk: Desk, _asked: Asked) -> Sequence[Part]:
     found = await hosts.list_hosts(desk.store)
-    columns = ("name", "state", "alive", "instances", "running", "leaving", "coming", "seen")
+    columns = ("name", "state", "instances", "running", "promised_memory", "promised_storage")
     return (
-        Table("", [fields(each) for each in found], columns, ("/hosts/", "name")),
+        Table("", [fields(each) for each in found], (*columns, "seen"), ("/hosts/", "name")),
         *(Meters(f"Promised on {each.name}", _promised(each)) for each in found),
     )
 

@@ -11,7 +11,8 @@ from roost.dashboard.desk import Desk
 from roost.dashboard.page import Act, Input, Page, Sent
 from roost.dashboard.parts import Asked, Lines, Meter, Meters, Part, Record, Table
 
-_GIB = 1 << 30
+_MIB, _GIB = 1 << 20, 1 << 30
+_TOOK = "milliseconds"
 _YES = "yes"
 
 
@@ -27,7 +28,11 @@ async def _overview(desk: Desk, _asked: Asked) -> Sequence[Part]:
 
 def _served(server: Seen) -> Sequence[Part]:
     down = [f"{each.region}, {each.plane}: {each.engine}" for each in server.engines if not each.up]
-    requests = {} if server.requests is None else fields(server.requests)
+    counted = {} if server.requests is None else fields(server.requests)
+    requests = {
+        f"{name} each" if name == _TOOK else f"{name} in a second": value
+        for name, value in counted.items()
+    }
     return (
         Lines("Engines that can't serve", down, "All can."),
         Meters("Room", [_meter(each) for each in server.room]),
@@ -42,6 +47,7 @@ def _meter(room: Room) -> Meter:
 
 
 def _counted(rows: Rows) -> Sequence[Part]:
+    found = rows.database
     failed = [{"kind": kind, "failed": count} for kind, count in rows.jobs.failed.items()]
     jobs = {name: value for name, value in fields(rows.jobs).items() if name != "failed"}
     return (
@@ -50,7 +56,14 @@ def _counted(rows: Rows) -> Sequence[Part]:
         Table(
             "Instances", [fields(each) for each in rows.guests], ("region", "status", "instances")
         ),
-        Record("Database", fields(rows.database)),
+        Record(
+            "Database",
+            {
+                "size": f"{found.size / _MIB:.0f} MiB",
+                "connections": f"{found.connections} of {found.most_connections}",
+                "longest transaction": f"{found.transaction:.1f} s",
+            },
+        ),
     )
 
 
@@ -58,7 +71,7 @@ async def _engines(desk: Desk, _asked: Asked) -> Sequence[Part]:
     settings = desk.settings
     async with dns_as_before(settings.state), open_roost(settings, beside=True) as roost:
         rows = [fields(each) for each in await list_engines(roost)]
-    columns = ("region", "plane", "engine", "kind", "healthy", "in_use", "detail", "why")
+    columns = ("region", "plane", "engine", "kind", "healthy", "detail", "why")
     return (Table("", rows, columns),)
 
 

@@ -37,7 +37,7 @@ async def _jobs(desk: Desk, asked: Asked) -> Sequence[Part]:
         limit=_MOST,
     )
     found = await listing.list_jobs(desk.store, wanted)
-    columns = ("id", "kind", "resource", "account_id", "status", "step", "attempt", "created")
+    columns = ("id", "kind", "resource", "account_id", "status", "created")
     rows = [fields(each) for each in found]
     return (Table("", rows, (*columns, "error"), ("/jobs/", "id")),)
 
@@ -82,7 +82,7 @@ async def _events(desk: Desk, asked: Asked) -> Sequence[Part]:
         {"account": account, "user": user, "events": count, "failed": failed[account, user]}
         for (account, user), count in done.most_common()
     ]
-    columns = ("created", "account_id", "username", "action", "status", "entity_type", "label")
+    columns = ("created", "account_id", "username", "action", "status", "label")
     return (
         Table("By whom", by_user, ("user", "account", "events", "failed")),
         Table(
