@@ -55,9 +55,11 @@ S3_TESTS = Suite("s3-tests", ["roost.engines.seaweedfs", "roost.engines.gateway"
 """The public conformance suite of S3, where it can be fetched."""
 S3_CLIENTS = Suite("s3-clients", S3_TESTS.packages, "")
 """Stories of S3 clients that people have."""
+GENERATORS = Suite("generators", ["roost.web.openapi"], "")
+"""Clients that generators make of the OpenAPI document, where these can be fetched."""
 SHARED = ("tests/engines", "tests/e2e", "tests/support", "tests/conftest.py", "scripts", "uv.lock")
 """What all suites stand on."""
-SUITES = (*ENGINES, BROWSER, SERVERS, POSTGRES, S3_TESTS, S3_CLIENTS)
+SUITES = (*ENGINES, BROWSER, SERVERS, POSTGRES, S3_TESTS, S3_CLIENTS, GENERATORS)
 
 FLOWS = (
     "account",
