@@ -49,8 +49,14 @@ async def cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
     keys = [{"accessKey": "root", "secretKey": _SECRET}]
     root = {"name": "root", "credentials": keys, "actions": actions}
     (folder / "s3.json").write_text(json.dumps({"identities": [root]}))
-    ports = {name: (free_tcp_port(), free_tcp_port()) for name in ("master", "filer", "s3")}
-    metrics = free_tcp_port()
+    drawn = set[int]()
+
+    def port() -> int:
+        drawn.add(number := free_tcp_port(drawn))
+        return number
+
+    ports = {name: (port(), port()) for name in ("master", "filer", "s3")}
+    metrics = port()
 
     def at(name: str) -> tuple[str, str]:
         return (f"-port={ports[name][0]}", f"-port.grpc={ports[name][1]}")
@@ -70,7 +76,7 @@ async def cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
         for number in range(3):
             place = folder / f"volume{number}"
             place.mkdir()
-            own = (f"-port={free_tcp_port()}", f"-port.grpc={free_tcp_port()}", f"-dir={place}")
+            own = (f"-port={port()}", f"-port.grpc={port()}", f"-dir={place}")
             more = ("-max=50", "-preStopSeconds=0", f"-master={master}")
             volumes.append(await run("volume", *here, *own, *more))
         await run("filer", f"-defaultStoreDir={folder}", *here, *at("filer"), f"-master={master}")

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from roost.core.events import log
 from roost.jobs import Environment, JobKind
-from roost.resources.compute.backups import jobs, queries, service
+from roost.resources.compute.backups import jobs, queries, rules, service
 from roost.resources.compute.backups.records import DISKS
 from roost.resources.compute.backups.schedule_jobs import DUE, DueArgs
 from roost.resources.compute.backups.service import place_disks
@@ -206,8 +206,8 @@ async def begin_create(environment: Environment, booted: bool) -> BackupCase:
 async def begin_due(environment: Environment) -> DueCase:
     stage = environment.services.get(Stage)
     compute_id = await stage.instance("offline", "offline")
-    number = stage.roost.clock.now().hour // 2
-    await stage.change(compute_id, "backup_window = $2", f"W{2 * number}")
+    window, _, _ = rules.window_at(stage.roost.clock.now())
+    await stage.change(compute_id, "backup_window = $2", window)
     async with environment.store.transaction() as db:
         job = await environment.queue.enqueue(db, DUE, DueArgs())
     return DueCase(stage, compute_id, job.id)

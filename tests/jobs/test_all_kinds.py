@@ -10,6 +10,7 @@ from roost.app.roost import Roost, open_roost
 from roost.core.limits.queries import set_limit
 from roost.jobs import Environment, WorkerSettings
 from roost.resources.account.queries import first_account
+from roost.resources.compute.backups import rules
 from roost.resources.payments.engine import Gateways
 from roost.services import Services
 from tests.golden.gaps import check_gaps
@@ -139,6 +140,13 @@ async def roost(
             for name in GROUPS.limit_kinds:  # All trials are of one account.
                 await set_limit(roost.store, account_id, name, None)
             yield roost
+
+
+@pytest.fixture(autouse=True)
+def one_window(roost: Roost, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The window for backups that is open when a trial begins, also when it ends."""
+    opened = rules.window_at(roost.clock.now())
+    monkeypatch.setattr(rules, "window_at", lambda now: opened)
 
 
 @pytest.fixture
