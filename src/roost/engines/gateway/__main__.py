@@ -79,8 +79,7 @@ async def _run(settings: Settings) -> None:
     for each in work:
         each.cancel()
     await asyncio.gather(*(each.shut_down(_CLOSE_SECONDS) for each in (clients, control)))
-    with suppress(OSError):
-        await room.save()
+    await room.save()
     register.close()
 
 

@@ -49,7 +49,8 @@ class Room:
         self._counted: dict[str, int] = {}
         """So much of that is in the count that goes on."""
         self._file = folder / "room.json"
-        self._saved = self._shares_text = ""
+        self._saved, self._shares_text = "", "[]"
+        self._saving = asyncio.Lock()
         self._load()
 
     @property
@@ -96,18 +97,23 @@ class Room:
         """Save what is put, until this is cancelled."""
         while True:
             await asyncio.sleep(_SAVE_SECONDS)
-            try:
-                await self.save()
-            except OSError as error:
-                _log.warning("room_not_saved", reason=str(error))
+            await self.save()
 
     async def save(self) -> None:
-        """Raises OSError."""
-        added = {label: self._added[label] for label in self._shares.keys() & self._added.keys()}
-        text = f"{self._shares_text}\n{json.dumps(added, sort_keys=True)}\n"
-        if text != self._saved:
-            await DISK.run(self._write, text)
-            self._saved = text
+        """What holds stays in force where it cannot be saved."""
+        async with self._saving:
+            added = {
+                label: self._added[label] for label in self._shares.keys() & self._added.keys()
+            }
+            text = f"{self._shares_text}\n{json.dumps(added, sort_keys=True)}\n"
+            if text == self._saved:
+                return
+            try:
+                await DISK.run(self._write, text)
+            except OSError as error:
+                _log.warning("room_not_saved", reason=str(error))
+            else:
+                self._saved = text
 
     def _write(self, text: str) -> None:
         fresh = self._file.with_suffix(".new")
