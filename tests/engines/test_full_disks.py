@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pymysql
 import pytest
-import pytest_asyncio
 
 from roost.core.engine import FullError
 from roost.engines.mariadb.folder import Folder
@@ -30,15 +29,14 @@ _LEFT = 24
 _ROW = 200_000
 
 
-@pytest_asyncio.fixture
-async def mariadb(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[MariadbHarness]:
+@asynccontextmanager
+async def _opened(place: Path, nodes: int) -> AsyncIterator[MariadbHarness]:
     """On a file system of its own, in memory."""
-    place = tmp_path / "small"
-    place.mkdir()
+    place.mkdir()  # noqa: ASYNC240
     options = ("-t", "tmpfs", "-o", f"size={_SIZE}m,mode=0711", "small")
     subprocess.run(("mount", *options, place), check=True)
     try:
-        harness = await open_mariadb(place, request.param)
+        harness = await open_mariadb(place, nodes)
         yield harness
         await harness.close()
     finally:
@@ -67,21 +65,10 @@ class Writer:
                 self.acknowledged.append(number)
 
 
-@pytest.mark.parametrize("mariadb", [1], indirect=True, ids=["1 node"])
-async def test_writers_wait_until_there_is_room(mariadb: MariadbHarness) -> None:
-    async with _full(mariadb) as writer:
-        written = len(writer.acknowledged)
-        (mariadb.root / "ballast").unlink()
-        async with asyncio.timeout(120):  # The server looks each minute.
-            while len(writer.acknowledged) < written + 20:
-                await asyncio.sleep(0.2)
-
-
-@pytest.mark.parametrize("mariadb", [3], indirect=True, ids=["3 nodes"])
-async def test_servers_that_are_killed_meanwhile_have_all(mariadb: MariadbHarness) -> None:
+async def test_servers_that_are_killed_meanwhile_have_all(tmp_path: Path) -> None:
     """Also where the primary's log ends in the middle of a write, so that replicas follow for a
     moment, and are copied then."""
-    async with _full(mariadb) as writer:
+    async with _opened(tmp_path / "small", 3) as mariadb, _full(mariadb) as writer:
         (mariadb.root / "ballast").unlink()
         for node in Folder.of(mariadb.root, writer.spec.id).nodes():
             await Server(node).kill()
@@ -90,21 +77,26 @@ async def test_servers_that_are_killed_meanwhile_have_all(mariadb: MariadbHarnes
         await mariadb.engine.rebuild(writer.spec)
 
 
-@pytest.mark.parametrize("mariadb", [1, 3], indirect=True, ids=["1 node", "3 nodes"])
-async def test_a_backup_gives_way(mariadb: MariadbHarness) -> None:
+async def test_a_backup_gives_way_and_writers_wait_until_there_is_room(tmp_path: Path) -> None:
     """A server that finds no room for another binary log may end, or go on without logs. So nobody
-    asks it to begin one."""
-    async with _full(mariadb) as writer:
-        nodes = Folder.of(mariadb.root, writer.spec.id).nodes()
-        before = [Server(node).process() for node in nodes]
+    asks it to begin one. One node and three at once, as servers look for room each minute."""
+    async with asyncio.TaskGroup() as both:
+        for nodes in (1, 3):
+            both.create_task(_gives_way(tmp_path / f"{nodes}-nodes", nodes))
+
+
+async def _gives_way(place: Path, nodes: int) -> None:
+    async with _opened(place, nodes) as mariadb, _full(mariadb) as writer:
+        folders = Folder.of(mariadb.root, writer.spec.id).nodes()
+        before = [Server(node).process() for node in folders]
         for _ in range(2):
             with pytest.raises(FullError):
                 await mariadb.engine.back_up(writer.spec.id, 1, replica=True)
         await mariadb.engine.free(writer.spec.id)
-        assert [Server(node).process() for node in nodes] == before
+        assert [Server(node).process() for node in folders] == before
         written = len(writer.acknowledged)
         (mariadb.root / "ballast").unlink()
-        async with asyncio.timeout(120):  # The server looks each minute.
+        async with asyncio.timeout(120):
             while len(writer.acknowledged) < written + 20:
                 await asyncio.sleep(0.2)
         writer.over = True  # Before the file system is full again.
