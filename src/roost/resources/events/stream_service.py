@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import random
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -37,8 +36,7 @@ from roost.store import FAULTS, Queries, Store
 MOST_EACH = 100
 """Streams of an account in a process."""
 HEARTBEAT_SECONDS = 25.0
-"""Proxies mostly end what is silent for 30 or 60. Each is up to a tenth earlier or later, so that
-streams which have begun together do not go on together."""
+"""Proxies mostly end what is silent for 30 or 60."""
 SCOPES = ("events:read_only",)
 _WAITING = 256
 """Events that wait for a reader in memory; one who is slower reads them from the database."""
@@ -357,9 +355,7 @@ def _drained(stream: Stream) -> bytes:
 
 async def _woken(stream: Stream, ends: float | None) -> bool:
     """Whether something has come before the next heartbeat."""
-    seconds = HEARTBEAT_SECONDS * random.uniform(0.9, 1.1)
-    if ends is not None:
-        seconds = min(seconds, ends - monotonic())
+    seconds = HEARTBEAT_SECONDS if ends is None else min(HEARTBEAT_SECONDS, ends - monotonic())
     try:
         async with asyncio.timeout(max(0, seconds)):
             await stream.wake.wait()
