@@ -73,7 +73,7 @@ class HaproxyBalancers:
         with faults(_SEEING):
             wanted, _ = render(self._folder, self._server.socket, held.values())
             serves = self._server.process() is not None
-            serves = serves and await stats.in_force(self._server.socket) == wanted
+            serves = serves and await stats.in_force(self._server.master) == wanted
             present = await self._addresses.held() if serves else set()
         return [
             BalancerState(each.id, each.digest if each.address in present else None)
@@ -83,7 +83,7 @@ class HaproxyBalancers:
     async def statuses(self) -> Mapping[int, NodeStatus]:
         if not self._read():
             return {}
-        shown = stats.rows(await stats.ask(self._server.socket, "show stat"))
+        shown = stats.rows(await stats.ask_worker(self._server.master, "show stat"))
         return {
             int(row["svname"][1:]): stats.status_of(row)
             for row in shown
@@ -96,7 +96,7 @@ class HaproxyBalancers:
             return {}
         owners = {config.id: each.id for each in held.values() for config in each.configs}
         connections = dict.fromkeys(held, 0)
-        for row in stats.rows(await stats.ask(self._server.socket, "show stat")):
+        for row in stats.rows(await stats.ask_worker(self._server.master, "show stat")):
             if row["svname"] == "FRONTEND" and row["pxname"][1:].isdecimal():
                 owner = owners.get(int(row["pxname"][1:]))
                 if owner is not None:  # Else its config was made or deleted just now.

@@ -71,7 +71,7 @@ class Server:
         if master is None:
             await self.end()
             await self._start()
-        elif await in_force(self.socket) != digest:
+        elif await in_force(self.master) != digest:
             await processes(self.master)
             master.kill(signal.SIGUSR2)
         await self._wait(digest)
@@ -79,7 +79,7 @@ class Server:
     async def _wait(self, digest: str) -> None:
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
-            if await in_force(self.socket) == digest:
+            if await in_force(self.master) == digest:
                 return
             await asyncio.sleep(_POLL_SECONDS)
         _log.error("haproxy_not_in_force", folder=str(self.folder))

@@ -47,10 +47,18 @@ async def processes(master: Path) -> str:
         await asyncio.sleep(_POLL_SECONDS)
 
 
-async def in_force(socket: Path) -> str | None:
-    """The digest of the configuration of the server that answers; None while none does."""
+async def ask_worker(master: Path, command: str) -> str:
+    """What the worker answers that the master has begun last. Raises EngineError.
+
+    At a socket of their own one of before could still answer, until it knows of the other.
+    """
+    return await ask(master, f"@1 {command}")
+
+
+async def in_force(master: Path) -> str | None:
+    """The digest of the configuration of the last worker; None while it does not answer."""
     try:
-        lines = (await ask(socket, "show info")).splitlines()
+        lines = (await ask_worker(master, "show info")).splitlines()
     except EngineError:
         return None
     found = (line.partition(": ")[2] for line in lines if line.startswith("description: "))
