@@ -102,7 +102,6 @@ async def story(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Volum
             await region.cloud.close()
 
 
-@pytest.mark.story
 async def test_data_travel_from_guest_to_guest(story: VolumeStory) -> None:
     """Made, attached, filled, grown, copied, moved, through a crash of the server."""
     first, second = story.first, story.second

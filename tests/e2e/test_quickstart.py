@@ -130,6 +130,7 @@ async def test_a_real_region_lets_the_newcomer_in(first: First) -> None:
     name = await until(partial(first.run, "hostname", "ipv6"), bool)
     assert name == "first\n"
     await _keeps_data_through_a_reboot(first)
+    await _gets_a_volume_while_it_runs(first)
     await _leaves_nothing(first)
 
 
@@ -151,9 +152,23 @@ async def _keeps_data_through_a_reboot(first: First) -> None:
     await check_sound(first.region.cloud, {first.row["id"]: "running"})
 
 
+async def _gets_a_volume_while_it_runs(first: First) -> None:
+    body = {"label": "data", "size": 10, "compute_id": first.row["id"]}
+    path = (await first.client.post("/volumes", body))["filesystem_path"]
+    size = f"test -b {path} && blockdev --getsize64 {path}"
+    assert await until(partial(first.run, size), bool, _SECONDS) == f"{10 << 30}\n"
+    await first.says(f"echo kept >{path}; sync; echo 3 >/proc/sys/vm/drop_caches")
+    assert await first.says(f"head -n 1 {path}") == "kept\n"
+
+
 async def _leaves_nothing(first: First) -> None:
     await first.client.delete(f"/compute/instances/{first.row['id']}")
     await until(first.region.cloud.instances, lambda rows: rows == {})
+    [volume] = (await first.client.get("/volumes"))["data"]
+    path = f"/volumes/{volume['id']}"
+    await until(lambda: first.client.get(path), lambda row: row["compute_id"] is None)
+    await first.client.delete(path)
+    await until(lambda: first.client.send("GET", path), lambda answer: answer.status == 404)
     await check_sound(first.region.cloud, {})
     held = first.region.host.held()
     assert (held.processes, held.taps, held.folders, held.filtered) == ([], [], [], [])
