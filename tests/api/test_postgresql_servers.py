@@ -12,12 +12,14 @@ import pytest
 from roost.app.fsck import check_all
 from roost.app.roost import Roost
 from roost.core.planes import Engines
+from roost.engines.postgresql.cluster import Cluster
 from roost.engines.postgresql.databases import PostgresqlDatabases
+from roost.engines.postgresql.folder import Folder
 from roost.resources.databases.engine import POSTGRESQL_PLANE
 from roost.settings import Settings
-from tests.api.test_database_servers import CATALOG, REGION, opened
-from tests.engines.database_harness import postgresql_client
-from tests.support.client import Client, Json
+from tests.api.test_database_servers import CATALOG, REGION, opened, told
+from tests.engines.database_harness import kill, postgresql_client
+from tests.support.client import Client, Json, until
 from tests.support.database import DatabaseServer
 from tests.support.databases import POSTGRESQL, at_rest, made_backup, made_postgresql
 from tests.support.resolving import answers, where
@@ -71,10 +73,9 @@ async def test_from_the_api_to_the_server_and_back(settings: Settings) -> None:
         engine = roost.services.get(Engines).of(POSTGRESQL_PLANE, REGION)
         assert isinstance(engine, PostgresqlDatabases)
         try:
-            for field, value in (("cluster_size", 3), ("encrypted", True)):
-                body = {"label": "none", "region": REGION, "type": "g1-nano-1", field: value}
-                answer = await client.send("POST", POSTGRESQL, {**body, "engine": "postgresql/15"})
-                assert [problem[0] for problem in answer.problems] == [field]
+            body = {"label": "none", "region": REGION, "type": "g1-nano-1", "encrypted": True}
+            answer = await client.send("POST", POSTGRESQL, {**body, "engine": "postgresql/15"})
+            assert [problem[0] for problem in answer.problems] == ["encrypted"]
             row = await made_postgresql(client, region=REGION, allow_list=[friend])
             assert (row["status"], row["version"]) == ("active", "15")
             made = "create table orders (id int primary key)"
@@ -107,4 +108,41 @@ async def test_from_the_api_to_the_server_and_back(settings: Settings) -> None:
                 while await engine.inspect(row["id"]) is not None:
                     await asyncio.sleep(0.05)
         finally:
+            await engine.shut_down()
+
+
+async def test_a_cluster_fails_over_by_itself(settings: Settings) -> None:
+    """The port stays; the account is told, and that all is well again."""
+    friend, engine = "127.0.0.2", None
+    try:
+        async with opened(settings) as (roost, client, _):
+            engine = roost.services.get(Engines).of(POSTGRESQL_PLANE, REGION)
+            assert isinstance(engine, PostgresqlDatabases)
+            row = await made_postgresql(
+                client,
+                region=REGION,
+                cluster_size=3,
+                replication_commit_type="on",
+                allow_list=[friend],
+            )
+            for host, address in (("primary", "127.0.0.1"), ("secondary", "127.0.0.2")):
+                assert await answers(where(roost), row["hosts"][host], "A") == [address]
+            made = "create table orders (id int primary key)"
+            await ask(roost, client, row, friend, made, "insert into orders values (1)")
+            folder = Folder.of(settings.state / "postgresql" / REGION, row["id"])
+            former = Cluster(engine._host, folder).primary
+            await kill(former)
+            await until(lambda: told(client, row), lambda found: "database_degraded" in found)
+            await at_rest(client, row["id"], POSTGRESQL)
+            assert Cluster(engine._host, folder).primary != former
+            assert await ask(roost, client, row, friend, "select id from orders") == [(1,)]
+            state = await engine.inspect(row["id"])
+            assert state is not None
+            assert state.running
+            lines: list[str] = []
+            await check_all(roost, False, lines.append)
+            assert [line for line in lines if "database " in line] == []
+    finally:
+        # No watch starts again what ends here.
+        if engine is not None:
             await engine.shut_down()

@@ -16,15 +16,15 @@ import pytest
 
 from roost.clock import Clock
 from roost.engines.databases.addresses import Addresses
+from roost.engines.databases.folder import Folder as AnyFolder
 from roost.engines.mariadb.databases import MariadbDatabases
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.prerequisites import check, server_version
-from roost.engines.mariadb.server import Server
 from roost.engines.postgresql import prerequisites as postgresql_prerequisites
 from roost.engines.postgresql.databases import PostgresqlDatabases
 from roost.engines.postgresql.folder import Folder as PostgresqlFolder
 from roost.engines.postgresql.releases import versions
-from roost.engines.postgresql.server import Server as PostgresqlServer
+from roost.engines.processes import find_process
 from roost.engines.simulated.databases import SimulatedDatabases
 from roost.resources.databases.engine import (
     Access,
@@ -207,6 +207,8 @@ class PostgresqlHarness:
 
     root: Path
     versions: dict[str, str]
+    nodes: int = 1
+    """Of each database."""
 
     def __post_init__(self) -> None:
         self.engine = self.reopen()
@@ -216,8 +218,10 @@ class PostgresqlHarness:
         return PostgresqlDatabases(self.root, self.versions, addresses)
 
     def spec(self, database_id: int) -> DatabaseSpec:
-        spec = spec_of(database_id, "postgresql", max(self.versions, key=int))
-        return replace(spec, shape=replace(spec.shape, commit_type="local"))
+        spec = spec_of(database_id, "postgresql", max(self.versions, key=int), self.nodes)
+        how = ("none", "local") if self.nodes == 1 else ("asynch", "on")
+        shape = replace(spec.shape, replication_type=how[0], commit_type=how[1])
+        return replace(spec, shape=shape)
 
     async def connect(
         self, access: Access, spec: DatabaseSpec, source: str = FRIEND, *, tls: bool = True
@@ -275,10 +279,7 @@ class PostgresqlHarness:
 
     async def crash(self, database_id: int) -> None:
         for node in PostgresqlFolder.of(self.root, database_id).nodes():
-            process = PostgresqlServer(node).process()
-            assert process is not None
-            os.kill(process.pid, signal.SIGKILL)
-            assert await process.gone(10)
+            await kill(node)
 
     async def close(self) -> None:
         await self.engine.shut_down()
@@ -320,21 +321,21 @@ def connect_to(
     client.connect(socket)
 
 
-async def kill(node: Folder) -> None:
+async def kill(node: AnyFolder) -> None:
     """Its server is dead when it returns."""
-    process = Server(node).process()
+    process = find_process(node.pid_file, node.marker)
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
     assert await process.gone(10)
 
 
-async def open_postgresql(state_dir: Path) -> PostgresqlHarness:
+async def open_postgresql(state_dir: Path, nodes: int = 1) -> PostgresqlHarness:
     """Fails where servers cannot run although the host should let them."""
     if os.geteuid() != 0:
         pytest.skip("only root runs database servers")
     reason = await postgresql_prerequisites.check(state_dir)
     assert reason is None, reason
-    return PostgresqlHarness(state_dir, await versions())
+    return PostgresqlHarness(state_dir, await versions(), nodes)
 
 
 async def open_mariadb(state_dir: Path, nodes: int = 1) -> MariadbHarness:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,6 +19,7 @@ from roost.engines.mariadb.cluster import Cluster
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import Access, DatabaseSpec, Hosts
+from tests.engines.cluster_failures import FAILURES, Failure, kill_all, stop_primary
 from tests.engines.conftest import ids
 from tests.engines.database_harness import MariadbHarness, kill, open_mariadb
 from tests.support.client import until
@@ -137,48 +138,7 @@ async def database(mariadb: MariadbHarness) -> AsyncIterator[Database]:
     await mariadb.engine.delete(database.spec.id)
 
 
-async def _kill_primary(database: Database) -> None:
-    await kill(database.primary)
-
-
-async def _kill_a_replica(database: Database) -> None:
-    await kill(database.replicas()[0])
-
-
-async def _kill_primary_and_a_replica(database: Database) -> None:
-    await asyncio.gather(kill(database.primary), kill(database.replicas()[0]))
-
-
-async def _kill_replicas(database: Database) -> None:
-    await asyncio.gather(*(kill(node) for node in database.replicas()))
-
-
-async def _kill_all(database: Database) -> None:
-    await asyncio.gather(*(kill(node) for node in database.folder.nodes()))
-
-
-async def _stop_primary(database: Database) -> None:
-    """Only a signal that cannot be caught ends it."""
-    process = Server(database.primary).process()
-    assert process is not None
-    os.kill(process.pid, signal.SIGSTOP)
-
-
-Failure = Callable[[Database], Awaitable[None]]
-
-
-@pytest.mark.parametrize(
-    ("fail", "moves"),
-    [
-        (_kill_primary, True),
-        (_kill_a_replica, False),
-        (_kill_primary_and_a_replica, False),
-        (_kill_replicas, False),
-        (_kill_all, False),
-        (_stop_primary, True),
-    ],
-    ids=lambda value: getattr(value, "__name__", ""),
-)
+@FAILURES
 async def test_nothing_acknowledged_is_lost(database: Database, fail: Failure, moves: bool) -> None:
     """Another node leads where it certainly has everything, else the primary comes back."""
     before = database.primary
@@ -270,7 +230,7 @@ async def test_a_hanging_server_is_told_of(database: Database) -> None:
     async with asyncio.timeout(120):
         told = asyncio.ensure_future(anext(faults))
         await asyncio.sleep(0)
-        await _stop_primary(database)
+        await stop_primary(database)
         assert await told == database.spec.id
     await faults.aclose()
     await database.mend()
@@ -298,7 +258,7 @@ async def test_replicas_are_copied_where_the_log_of_the_primary_ends_within_a_wr
 ) -> None:
     """As a kill on a full disk leaves it. They connect, and stop for good there."""
     await database.ask("insert into notes.rows values (-4)", "delete from notes.rows where id = -4")
-    await _kill_all(database)
+    await kill_all(database)
     newest = max(database.primary.data.glob("log.[0-9]*"))
     with newest.open("r+b") as log:
         log.seek(4)

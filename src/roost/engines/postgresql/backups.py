@@ -1,7 +1,8 @@
 """Copies of a database's data: one stream of PostgreSQL's own tool, compressed."""
 
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from roost.core.engine import EngineError
@@ -13,6 +14,9 @@ from roost.engines.postgresql.server import Server, owner
 from roost.threads import DISK
 
 _SAVING, _RESTORING = "The backup could not be made", "The backup could not be restored"
+_TO_THE_END = {"restore_command": "false", "recovery_target_timeline": "current"}
+"""Of the log of writes that is in the backup: of one that a replica gave, no record comes after the
+end, at which a target would have to be noticed."""
 _STREAM = ("--pgdata=-", "--format=tar", "--wal-method=fetch", "--checkpoint=fast")
 """With the log of writes that it needs to be of one moment."""
 
@@ -42,6 +46,16 @@ async def unpack(folder: Folder, packed: Path, manner: Command = ()) -> None:
     writing = (*manner, "tar", "--extract", "--directory", folder.new_data)
     await pipe(_RESTORING, unpacking, writing, folder.words)
     await DISK.finish(give, folder.new_data, owner())
+
+
+def put_back(data: Path, histories: Iterable[Path]) -> None:
+    """Restored data begin a timeline that none of their database has had, and end where the backup
+    does."""
+    for history in histories:
+        target = data / "pg_wal" / history.name
+        shutil.copy2(history, target)
+        os.chown(target, *owner())
+    recover(data, _TO_THE_END)
 
 
 def recover(data: Path, settings: Mapping[str, str]) -> None:

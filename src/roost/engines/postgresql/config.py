@@ -10,6 +10,8 @@ from roost.resources.databases.engine import DatabaseSpec
 
 ADMINISTRATOR = "postgres"
 """The server's administrator: root of the host, over the socket only."""
+REPLICAS = "roost_replication"
+"""As whom replicas of a cluster come."""
 IDENTITIES = f"roost root {ADMINISTRATOR}\nroost postgres {ADMINISTRATOR}\n"
 
 _LEAST_BUFFERS, _LEAST_WORK = 32, 4
@@ -87,12 +89,16 @@ def access_kind(spec: DatabaseSpec) -> str:
     return "hostssl" if spec.shape.ssl_connection else "host"
 
 
-def render_access(kind: str, user: str, networks: tuple[str, ...]) -> str:
+def render_access(
+    kind: str, user: str, networks: tuple[str, ...], replicas: str | None = None
+) -> str:
     """`pg_hba.conf`: the account's user from the networks of the allow list, and nobody else over
-    the network."""
+    the network but replicas from the address of their cluster."""
     everywhere = (*networks, "::/0") if EVERYBODY in networks else networks
     lines = (f"{kind} all {user} {each} scram-sha-256\n" for each in everywhere)
-    return _LOCAL + "".join(lines)
+    following = "" if replicas is None else f"hostssl replication {REPLICAS} {replicas}/32"
+    admitted = f"{following} scram-sha-256\n" if following else ""
+    return f"{_LOCAL}{admitted}{''.join(lines)}"
 
 
 _LOCAL = (

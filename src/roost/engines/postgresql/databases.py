@@ -6,6 +6,7 @@ from pathlib import Path
 from roost.engines.databases.addresses import Addresses
 from roost.engines.databases.engine import DatabaseServers, begins
 from roost.engines.postgresql import forks
+from roost.engines.postgresql.cluster import Cluster
 from roost.engines.postgresql.folder import Folder
 from roost.engines.postgresql.host import Host
 from roost.engines.postgresql.logs import Logs, Way
@@ -34,7 +35,7 @@ class PostgresqlDatabases(DatabaseServers[Folder, Way]):
         known = self._host.versions.values()
         if shape.server != "postgresql" or not any(begins(v, shape.version) for v in known):
             return Objection("engine", f"The region has PostgreSQL {self.release} only")
-        if shape.cluster_size != 1:
+        if shape.cluster_size != 1 and not self._host.addresses.can_forward:
             return Objection("cluster_size", "The region has single PostgreSQL servers only")
         if shape.encrypted:
             return Objection("encrypted", "The region has no encrypted PostgreSQL servers")
@@ -43,8 +44,8 @@ class PostgresqlDatabases(DatabaseServers[Folder, Way]):
     def _server(self, node: Folder) -> Server:
         return Server(node)
 
-    def _nodes(self, folder: Folder, *, clustered: bool) -> Single:
-        return Single(self._host, folder)
+    def _nodes(self, folder: Folder, *, clustered: bool) -> Single | Cluster:
+        return Cluster(self._host, folder) if clustered else Single(self._host, folder)
 
     def _logs(self, folder: Folder) -> Logs:
         return Logs(folder)

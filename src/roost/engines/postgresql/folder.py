@@ -11,6 +11,10 @@ SOCKETS = INSIDE / "run"
 """What the server calls the folder of its socket."""
 ARCHIVE = INSIDE / "wal"
 """Where it puts the log of writes, for Roost to take."""
+REPLICATION = INSIDE / "replication.conf"
+"""Whom a node of a cluster follows, or who follows it."""
+PASSWORDS = INSIDE / "passwords"
+"""By which it is let in there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,11 @@ class Folder(folder.Folder):
     def access(self) -> Path:
         """Who may log in from where."""
         return self.path / "pg_hba.conf"
+
+    @property
+    def passwords(self) -> Path:
+        """Only nodes of clusters have it."""
+        return self.path / PASSWORDS.name
 
     @property
     def identities(self) -> Path:

@@ -6,31 +6,18 @@ from pathlib import Path
 from types import MappingProxyType
 
 from roost.engines.databases.addresses import Addresses
-from roost.engines.databases.backups import empty
 from roost.engines.databases.host import ServerHost, port_of
-from roost.engines.databases.ownership import give
 from roost.engines.databases.temporary import lay_out
 from roost.engines.postgresql.config import IDENTITIES, access_kind, render, render_access
 from roost.engines.postgresql.folder import Folder
-from roost.engines.postgresql.server import OWN, owner, run_within
+from roost.engines.postgresql.server import owner
+from roost.engines.postgresql.template import Template
 from roost.resources.databases.engine import DatabaseSpec
-from roost.threads import DISK
 
-_MAKING = "The database could not be prepared"
 _PORTS = range(12_000, 20_000)
 """None that MariaDB's servers have."""
-_INITDB = (
-    *("--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8", "--data-checksums"),
-    *("--auth-local=peer", "--auth-host=scram-sha-256", "--no-instructions"),
-)
-"""An order of texts that no update of the host's libraries changes: indexes depend on it."""
 _LOGIN = "login"
 """How the account's user comes, and what it is called."""
-_PRIVATE = f"""create database {OWN}
-revoke all on database {OWN} from public
-revoke connect on database template1 from public
-"""
-"""What the server does before anybody can connect, a statement a line."""
 
 
 class Host(ServerHost[Folder]):
@@ -41,12 +28,8 @@ class Host(ServerHost[Folder]):
 
     async def fill(self, node: Folder, spec: DatabaseSpec) -> None:
         """Empty data, which nobody has ever connected to."""
-        major, inside = spec.shape.version.partition(".")[0], Path("/mnt") / node.data.name
-        await DISK.finish(empty, node.data)
-        await DISK.finish(give, node.data, owner())
-        await run_within(_MAKING, node, major, "initdb", *_INITDB, f"--pgdata={inside}")
-        single = ("--single", "-D", inside, "postgres")
-        await run_within(_MAKING, node, major, "postgres", *single, feed=_PRIVATE)
+        template = Template(self.root, spec.shape.version.partition(".")[0])
+        await template.copy(node.data)
 
     async def configure(
         self,
@@ -72,5 +55,6 @@ class Host(ServerHost[Folder]):
         """Who may log in from where, once the server reads it."""
         kind, user = node.read(_LOGIN).split()
         draft = node.access.with_suffix(".part")
-        draft.write_text(render_access(kind, user, networks))
+        replicas = self.addresses.listen if node.passwords.exists() else None
+        draft.write_text(render_access(kind, user, networks, replicas))
         draft.replace(node.access)

@@ -12,19 +12,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
 from roost.core.engine import EngineError
 from roost.engines.databases.backups import make_durable
 from roost.engines.databases.keeping import Account, utc_now, whole_from
 from roost.engines.databases.programs import run
 from roost.engines.postgresql import backups
+from roost.engines.postgresql.eras import Base, Era, Kept, Stretch, due, is_needed, needs
 from roost.engines.postgresql.folder import Folder
+from roost.engines.postgresql.replication import CATCH_UP_SECONDS, has_applied, written
 from roost.engines.postgresql.segments import (
     first_of,
     is_history,
     is_segment,
-    name_of,
+    left_in,
     number_of,
     timeline_of,
 )
@@ -43,40 +45,6 @@ _NEXT = """
 _MARK = "select pg_catalog.pg_current_xact_id()"
 """A transaction that commits, which is later than all that a fork of this moment is to have."""
 _SWITCH = "select pg_catalog.pg_walfile_name(pg_catalog.pg_switch_wal())"
-
-
-class Era(BaseModel):
-    """Its timeline, and until when all of it is kept."""
-
-    timeline: str
-    began: datetime | None = None
-    """None: with the database."""
-    last: str = ""
-    """The last segment of it."""
-    marked: datetime | None = None
-    """A transaction of this moment or a later one is kept."""
-
-
-class Base(BaseModel):
-    """Something from which later moments can be reached."""
-
-    backup_id: int
-    era: int
-    first: str
-    """The first segment of the era that has what the backup lacks."""
-    moment: datetime | None = None
-    """When it was put back; None: it was made in this era."""
-
-
-class Kept(BaseModel):
-    """What is known of all segments; it outlives whoever writes it."""
-
-    eras: list[Era] = []
-    bases: list[Base] = []
-    next: str = ""
-    """The transaction from which on nothing is kept."""
-    until: datetime | None = None
-    """The same as a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +71,8 @@ class Logs:
         server, kept = Server(node), await DISK.run(self._read)
         now = utc_now()
         following, segment = await _next(server)
+        if kept.change:
+            await self._turn(node, kept, timeline_of(segment))
         if kept.next != f"{timeline_of(segment)} {following}":
             await server.execute(_DOING, SecretStr(_MARK))
             last = await server.value(_DOING, _SWITCH)
@@ -133,7 +103,14 @@ class Logs:
         kept.eras.append(Era(timeline=timeline, began=now))
         first, era = first_of(timeline, history.read_text()), len(kept.eras) - 1
         kept.bases.append(Base(backup_id=backup_id, era=era, first=first, moment=now))
-        kept.next = ""
+        kept.next, kept.change = "", ""
+        self._write(kept)
+
+    def change_timeline(self, *, goes_on: bool) -> None:
+        """Another server is to lead. `goes_on`: it has all that was written for certain."""
+        kept = self._read()
+        broken = kept.change == "breaks off" or not goes_on
+        kept.change = "breaks off" if broken else "goes on"
         self._write(kept)
 
     def histories(self) -> list[Path]:
@@ -151,7 +128,7 @@ class Logs:
         if kept.until is None or kept.until < moment:
             raise EngineError("What the database has written up to that moment is not kept yet")
         base, found = max(fitting, key=self._moment), kept.eras[era]
-        names = {name for name in self._segments() if _needs(base, found, name)}
+        names = {name for name in self._segments() if needs(base, found, name)}
         paths = (self._path(name) for name in sorted(names))
         target = moment if found.marked is not None and moment <= found.marked else None
         backup, timeline = self._folder.backup(base.backup_id), int(found.timeline, 16)
@@ -160,8 +137,8 @@ class Logs:
     def account(self) -> Account:
         kept, held = self._read(), self._segments()
         there = self._there(kept)
-        lost = {name for each in there for name in _due(each, kept) if name not in held}
-        spare = {name for name in held if not _is_needed(name, there, kept)}
+        lost = {name for each in there for name in due(each, kept) if name not in held}
+        spare = {name for name in held if not is_needed(name, there, kept)}
         oldest = min(map(self._moment, self._usable(kept)), default=None)
         return Account(oldest, len(lost), len(spare))
 
@@ -170,7 +147,7 @@ class Logs:
         kept = self._read()
         usable = self._usable(kept)
         for name in self._segments():
-            if not _is_needed(name, usable, kept):
+            if not is_needed(name, usable, kept):
                 self._path(name).unlink(missing_ok=True)
 
     def trim(self, most: int) -> None:
@@ -186,24 +163,53 @@ class Logs:
             self._write(kept)
         self.prune()
 
+    async def _turn(self, node: Folder, kept: Kept, timeline: str) -> None:
+        """Another server leads, with a timeline of its own: go on with what it has of the former
+        ones, as far as these count."""
+        if kept.eras and timeline != kept.eras[-1].timeline:
+            if kept.change == "goes on":
+                era, gone = kept.eras[-1], await DISK.run(_history, node, timeline)
+                names = [each.timeline for each in gone]
+                era.former += gone[names.index(era.timeline) :]
+                era.timeline, era.marked = timeline, None
+                await self._catch_up(node, kept)
+            else:
+                kept.eras.append(Era(timeline=timeline, began=utc_now()))
+        kept.change = ""
+
+    async def _catch_up(self, node: Folder, kept: Kept) -> None:
+        """What of former timelines is not kept yet is where their server put it, or is still among
+        what the present one has received."""
+        for each in self._folder.nodes():
+            await self._take(each, kept)
+        wanted = {name for base in self._there(kept) for name in due(base, kept)}
+        for name in sorted(wanted - await DISK.run(self._segments)):
+            path = node.data / "pg_wal" / name
+            if path.exists():
+                await self._pack(path)
+
     def _mark(self, kept: Kept, last: str, now: datetime) -> None:
         if kept.eras and kept.eras[-1].timeline == timeline_of(last):
             kept.eras[-1].last, kept.eras[-1].marked = last, now
 
     async def _take(self, node: Folder, kept: Kept) -> None:
-        """From where the server has put it."""
-        needed = bool(self._there(kept))
+        """From where the server has put it, what a backup needs."""
+        there = self._there(kept)
         for path in await DISK.run(lambda: sorted(node.archive.iterdir())):
+            held = self._path(path.name).exists()
             if is_history(path.name):
                 await DISK.finish(self._copy, path)
-            elif needed and is_segment(path.name) and not self._path(path.name).exists():
-                part = self._place.path / _PART
-                await DISK.run(self._make_place)
-                await run(_DOING, ("zstd", "--quiet", "--force", "-3", "-o", part, "--", path))
-                await DISK.finish(part.chmod, 0o644)  # The server of a fork reads it.
-                await DISK.finish(make_durable, part, self._path(path.name))
+            elif is_segment(path.name) and is_needed(path.name, there, kept) and not held:
+                await self._pack(path)
             if not path.name.startswith("archtemp"):  # One is being put there.
                 path.unlink(missing_ok=True)
+
+    async def _pack(self, segment: Path) -> None:
+        part = self._place.path / _PART
+        await DISK.run(self._make_place)
+        await run(_DOING, ("zstd", "--quiet", "--force", "-3", "-o", part, "--", segment))
+        await DISK.finish(part.chmod, 0o644)  # The server of a fork reads it.
+        await DISK.finish(make_durable, part, self._path(segment.name))
 
     def _copy(self, history: Path) -> None:
         self._make_place()
@@ -215,7 +221,7 @@ class Logs:
     def _usable(self, kept: Kept) -> list[Base]:
         """Of those that are there, those after which no segment is missing."""
         held = self._segments()
-        return [each for each in self._there(kept) if held.issuperset(_due(each, kept))]
+        return [each for each in self._there(kept) if held.issuperset(due(each, kept))]
 
     def _there(self, kept: Kept) -> list[Base]:
         return [each for each in kept.bases if self._folder.backup(each.backup_id).exists()]
@@ -247,13 +253,17 @@ class Logs:
         self._place.write(_STATE, kept.model_dump_json())
 
 
-async def save(folder: Folder, node: Folder, backup_id: int) -> None:
+async def save(folder: Folder, primary: Folder, node: Folder, backup_id: int) -> None:
     """Back up a node of the database, so that later moments can be reached from there."""
     if folder.backup(backup_id).exists():
         return
     logs = Logs(folder)
-    first = await logs.keep(node)
+    first = await logs.keep(primary)
     await DISK.finish(logs.begin, backup_id, first)
+    if node != primary:
+        position = await written(Server(primary))
+        if not await has_applied(Server(node), position, CATCH_UP_SECONDS, 0):
+            node = primary
     await backups.save(folder, Server(node), backup_id)
 
 
@@ -273,20 +283,7 @@ async def _archived(node: Folder, segment: str) -> None:
         await asyncio.sleep(_POLL_SECONDS)
 
 
-def _needs(base: Base, era: Era, segment: str) -> bool:
-    """Whether what comes after the base is in the segment, among others."""
-    same = timeline_of(segment) == era.timeline
-    return same and number_of(segment) >= number_of(base.first)
-
-
-def _is_needed(segment: str, bases: list[Base], kept: Kept) -> bool:
-    return any(_needs(each, kept.eras[each.era], segment) for each in bases)
-
-
-def _due(base: Base, kept: Kept) -> list[str]:
-    """All segments that are to be there for it."""
-    era = kept.eras[base.era]
-    if not era.last:
-        return []
-    numbers = range(number_of(base.first), number_of(era.last) + 1)
-    return [name_of(era.timeline, number) for number in numbers]
+def _history(node: Folder, timeline: str) -> list[Stretch]:
+    """The timelines that this one goes on from, the first one first, as its server says."""
+    text = (node.data / "pg_wal" / f"{timeline}.history").read_text()
+    return [Stretch(timeline=name, last=number - 1) for name, number in left_in(text)]

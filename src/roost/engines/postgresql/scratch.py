@@ -11,10 +11,16 @@ from roost.engines.postgresql.folder import Folder
 from roost.engines.postgresql.host import Host
 from roost.engines.postgresql.server import Server, run_within
 from roost.resources.databases.engine import DatabaseSpec
+from roost.threads import DISK
 
 _NO_PORT = 5432
 """Nobody listens there; the socket is called so."""
-_SETTINGS: dict[str, object] = {"listen_addresses": "", "archive_mode": "off", "autovacuum": "off"}
+_SETTINGS: dict[str, object] = {
+    "listen_addresses": "",
+    "archive_mode": "off",
+    "autovacuum": "off",
+    "hot_standby": "off",
+}
 
 
 class Scratch(scratch.Scratch[Folder]):
@@ -30,6 +36,7 @@ class Scratch(scratch.Scratch[Folder]):
 
     async def _restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         await backups.unpack(self._folder, self._database.backup(backup_id), PATIENT)
+        await DISK.finish(backups.put_back, self._folder.new_data, ())
         self._folder.new_data.rename(self._folder.data)
         self._folder.set_port(_NO_PORT)
         await self._host.configure(self._folder, replace(spec, memory=self.memory), _SETTINGS)

@@ -32,8 +32,18 @@ def name_of(timeline: str, number: int) -> str:
     return f"{timeline}{number // _IN_ONE:08X}{number % _IN_ONE:08X}"
 
 
+def left_in(history: str) -> list[tuple[str, int]]:
+    """The timelines that a history has gone through, and in which segment it left each of them."""
+    lines = [line.split() for line in history.splitlines() if line[:1].isdigit()]
+    return [(f"{int(line[0]):08X}", position_of(line[1]) // _SIZE) for line in lines]
+
+
 def first_of(timeline: str, history: str) -> str:
     """The first segment of a timeline, whose history says where it left the one before."""
-    left = [line.split() for line in history.splitlines() if line[:1].isdigit()][-1][1]
-    high, low = (int(part, 16) for part in left.split("/"))
-    return name_of(timeline, ((high << 32) + low) // _SIZE)
+    return name_of(timeline, left_in(history)[-1][1])
+
+
+def position_of(text: str) -> int:
+    """Bytes, of what PostgreSQL writes as `16/B374D848`."""
+    high, low = (int(part, 16) for part in text.split("/"))
+    return (high << 32) + low

@@ -29,6 +29,8 @@ OWN = "roost"
 """The database that Roost works in; nobody else can put anything there."""
 
 _DOING = "The database server does not answer"
+_WAITING_FOR_NOBODY = "set synchronous_commit = local"
+"""What the administrator changes must not wait for replicas, which may be gone."""
 _ASK_TLS = struct.pack("!ii", 8, 80877103)
 """To which every server says a word (PostgreSQL, Message Formats: SSLRequest)."""
 _FEEDING = 'printf %s "$0" | "$@"'
@@ -57,7 +59,8 @@ class Server(AnyServer):
         them reach no argument. Columns are separated by tabs."""
         shown = ("--no-psqlrc", "--no-align", "--tuples-only", "--quiet", "--field-separator=\t")
         command = (*self.tool("psql"), *shown, "--set=ON_ERROR_STOP=1", f"--dbname={OWN}")
-        return await run(doing, command, feed=sql, quiet=quiet)
+        text = f"{_WAITING_FOR_NOBODY};\n{sql.get_secret_value()}"
+        return await run(doing, command, feed=SecretStr(text), quiet=quiet)
 
     async def value(self, doing: str, sql: str) -> str:
         """The one value that it answers."""
@@ -77,6 +80,10 @@ class Server(AnyServer):
             if await self.value(_DOING, asking) == "f":
                 return
             await asyncio.sleep(_RECOVERY_POLL_SECONDS)
+
+    async def checkpoint(self) -> None:
+        """It has less to do when it ends soon after. Raises EngineError."""
+        await self.execute(_DOING, SecretStr("checkpoint"))
 
     async def reload(self) -> None:
         """What it reads of its configuration while it runs; nothing where it does not."""
@@ -139,7 +146,7 @@ async def run_within(
 ) -> str:
     """What a program of a series prints that works on a folder without a server. `feed`: its
     input, without secrets. Raises EngineError."""
-    reading = ("sh", "-c", _FEEDING, feed)
+    reading = ("sh", "-c", _FEEDING, feed) if feed else ()  # A shell outlives nobody's kill.
     command = unprivileged(USER, *reading, program(major, name), *options)
     return await run(doing, within(folder, USER, command))
 

@@ -1,8 +1,5 @@
 """A database of one server."""
 
-import os
-import shutil
-
 from roost.engines.databases.backups import settle, swap
 from roost.engines.databases.host import port_of
 from roost.engines.databases.keeping import unkept
@@ -11,17 +8,9 @@ from roost.engines.postgresql import backups, forks, users
 from roost.engines.postgresql.folder import Folder
 from roost.engines.postgresql.host import Host
 from roost.engines.postgresql.logs import Logs, Way, save
-from roost.engines.postgresql.server import Server, owner
+from roost.engines.postgresql.server import Server
 from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK
-
-_TO_THE_END = {
-    "restore_command": "false",
-    "recovery_target": "immediate",
-    "recovery_target_timeline": "current",
-    "recovery_target_action": "promote",
-}
-"""Of the backup, and no further."""
 
 
 class Single(SingleServer[Folder]):
@@ -50,13 +39,14 @@ class Single(SingleServer[Folder]):
             await self._server.reload()
 
     async def set_password(self, spec: DatabaseSpec) -> None:
-        await users.set_up(self._server, spec, shut_out=await self._is_over(spec))
+        await users.set_up(self._server, spec, shut_out=await users.is_over(self._folder, spec))
 
     async def limit_writes(self, spec: DatabaseSpec) -> None:
-        await users.limit_writes(self._server, spec, shut_out=await self._is_over(spec))
+        shut_out = await users.is_over(self._folder, spec)
+        await users.limit_writes(self._server, spec, shut_out=shut_out)
 
     async def back_up(self, backup_id: int, *, replica: bool) -> None:
-        await save(self._folder, self._folder, backup_id)
+        await save(self._folder, self._folder, self._folder, backup_id)
 
     async def archive(self) -> None:
         """Of a server that is down, what there is since the last time is kept later on."""
@@ -68,7 +58,8 @@ class Single(SingleServer[Folder]):
         await backups.unpack(self._folder, self._folder.backup(backup_id))
         with unkept():
             await self.archive()
-        await DISK.finish(self._prepare)
+        histories = Logs(self._folder).histories()
+        await DISK.finish(backups.put_back, self._folder.new_data, histories)
         await self._server.stop()
         await swap(self._folder, lambda: self._serve(spec), self._server.stop)
         await DISK.finish(backups.settle, self._folder.data)
@@ -86,15 +77,3 @@ class Single(SingleServer[Folder]):
 
     async def _guard(self, database_id: int, networks: tuple[str, ...]) -> None:
         await self._host.firewall.allow(database_id, port_of(self._folder), networks)
-
-    async def _is_over(self, spec: DatabaseSpec) -> bool:
-        """Whether data take what is for temporary files, too: somebody goes on writing."""
-        return spec.full and await DISK.run(self._folder.used) >= spec.disk
-
-    def _prepare(self) -> None:
-        """Restored data begin a timeline that none of this database has."""
-        for history in Logs(self._folder).histories():
-            target = self._folder.new_data / "pg_wal" / history.name
-            shutil.copy2(history, target)
-            os.chown(target, *owner())
-        backups.recover(self._folder.new_data, _TO_THE_END)

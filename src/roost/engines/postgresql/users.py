@@ -12,8 +12,10 @@ import re
 from pydantic import SecretStr
 
 from roost.core.engine import EngineError
+from roost.engines.postgresql.folder import Folder
 from roost.engines.postgresql.server import Server
 from roost.resources.databases.engine import DatabaseSpec
+from roost.threads import DISK
 
 _PLAIN = re.compile(r"[A-Za-z0-9]{1,64}")
 _SETTING_UP = "The user of the database could not be set up"
@@ -70,7 +72,18 @@ async def limit_writes(server: Server, spec: DatabaseSpec, *, shut_out: bool) ->
     if told == ["f" if shut_out else "t", "t" if spec.full else "f"]:
         return
     await set_up(server, spec, shut_out=shut_out)
+    await end_sessions(server, spec)
+
+
+async def end_sessions(server: Server, spec: DatabaseSpec) -> None:
+    """Whoever is connected as the user is not any more. Raises EngineError."""
+    _check(spec.username)
     await server.execute(_LIMITING, SecretStr(_ending(spec)))
+
+
+async def is_over(node: Folder, spec: DatabaseSpec) -> bool:
+    """Whether data take what is for temporary files, too: somebody goes on writing."""
+    return spec.full and await DISK.run(node.used) >= spec.disk
 
 
 def _ending(spec: DatabaseSpec) -> str:

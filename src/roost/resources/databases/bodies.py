@@ -177,7 +177,8 @@ class CreatePostgresqlDatabase(CreateDatabase):
     omitted."""
     replication_commit_type: CommitType = "local"
     """For what a commit waits (`synchronous_commit` of PostgreSQL): with `off` for nothing, with
-    all others until it is on the primary's disk."""
+    `local` until it is on the primary's disk, with the others of three nodes until a replica has
+    it too."""
 
     @property
     def commit_type(self) -> CommitType:

@@ -1,0 +1,383 @@
+"""What clusters of PostgreSQL servers owe: nothing that was acknowledged is lost, whoever dies."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import asyncpg
+import pytest
+import pytest_asyncio
+import structlog
+from pydantic import SecretStr
+
+from roost.engines.databases.programs import run
+from roost.engines.postgresql.cluster import Cluster
+from roost.engines.postgresql.folder import Folder
+from roost.engines.postgresql.server import Server
+from roost.resources.databases.engine import Access, DatabaseSpec, Fork, Hosts
+from tests.engines.cluster_failures import FAILURES, Failure, kill_replicas, stop_primary
+from tests.engines.conftest import ids
+from tests.engines.database_harness import PostgresqlHarness, kill, open_postgresql
+from tests.support.client import until
+from tests.support.databases import next_second
+
+pytestmark = pytest.mark.managed_postgresql
+
+_WRITERS = 4
+_GONE = (
+    *(OSError, TimeoutError, asyncpg.PostgresError),
+    *(asyncpg.InterfaceError, asyncpg.InternalClientError),
+)
+"""What a client says of a server that ends while it connects or waits."""
+_FAILOVERS = int(os.environ.get("ROOST_TEST_FAILOVERS", "2"))
+
+
+@dataclass
+class Database:
+    """A cluster, and all that clients of it were told is written."""
+
+    postgresql: PostgresqlHarness
+    spec: DatabaseSpec
+    access: Access
+    acknowledged: list[int] = field(default_factory=list)
+    gaps: list[float] = field(default_factory=list)
+    """Seconds in which no write was acknowledged, one for each failure."""
+    connecting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Of clients that have an address of their own, as they get it by patching the loop."""
+
+    @property
+    def folder(self) -> Folder:
+        return Folder.of(self.postgresql.root, self.spec.id)
+
+    @property
+    def primary(self) -> Folder:
+        return Cluster(self.postgresql.engine._host, self.folder).primary
+
+    def replicas(self) -> list[Folder]:
+        return [node for node in self.folder.nodes() if node != self.primary]
+
+    async def connect(self, access: Access | None = None) -> "asyncpg.Connection[asyncpg.Record]":
+        async with self.connecting:
+            return await self.postgresql.connect(access or self.access, self.spec)
+
+    async def ask(self, *statements: str) -> None:
+        await self.postgresql.ask(self.access, self.spec, *statements)
+
+    async def ids(self, access: Access | None = None) -> set[int]:
+        client = await self.connect(access)
+        try:
+            return {row[0] for row in await client.fetch("select id from rows")}
+        finally:
+            await client.close()
+
+    async def mend(self) -> None:
+        """What the control plane does as soon as it hears of the failure."""
+        engine = self.postgresql.reopen()
+        await engine.ensure(self.spec)
+        await engine.rebuild(self.spec)
+
+    async def check(self) -> None:
+        """Nothing that was acknowledged is missing, and one node takes writes."""
+        assert await self.ids() >= set(self.acknowledged)
+        state = await self.postgresql.engine.inspect(self.spec.id)
+        assert state is not None
+        assert state.running
+        assert await self.writable() == [self.primary.path.name]
+
+    async def writable(self) -> list[str]:
+        found = []
+        for node in self.folder.nodes():
+            if await Server(node).value("read", "select pg_is_in_recovery()") == "f":
+                found.append(node.path.name)
+        return found
+
+    async def written_again(self) -> None:
+        """Writers get on."""
+        written = len(self.acknowledged)
+        async with asyncio.timeout(120):
+            while len(self.acknowledged) < written + 20:
+                await asyncio.sleep(0.02)
+
+    @asynccontextmanager
+    async def written_to(self, writers: int = _WRITERS) -> AsyncIterator[None]:
+        """While the block runs, writers insert rows and remember what was acknowledged."""
+        stop, last = asyncio.Event(), time.monotonic()
+        gap, begin = 0.0, max(self.acknowledged, default=0) + 1
+
+        async def write(writer: int) -> None:
+            nonlocal last, gap
+            number = begin + writer
+            client: asyncpg.Connection[asyncpg.Record] | None = None
+            while not stop.is_set():
+                number += writers
+                try:
+                    client = client or await self.connect()
+                    async with asyncio.timeout(30):
+                        await client.execute(f"insert into rows values ({number})")
+                except _GONE:
+                    if client is not None:
+                        client.terminate()
+                    client = None
+                    await asyncio.sleep(0.02)
+                else:
+                    now = time.monotonic()
+                    gap, last = max(gap, now - last), now
+                    self.acknowledged.append(number)
+            if client is not None:
+                client.terminate()
+
+        tasks = [asyncio.create_task(write(writer)) for writer in range(writers)]
+        try:
+            yield
+        finally:
+            stop.set()
+            await asyncio.gather(*tasks)
+            self.gaps.append(gap)
+
+
+@pytest_asyncio.fixture(scope="module")
+async def postgresql(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[PostgresqlHarness]:
+    harness = await open_postgresql(tmp_path_factory.mktemp("clusters"), nodes=3)
+    yield harness
+    await harness.close()
+
+
+async def _made(postgresql: PostgresqlHarness, spec: DatabaseSpec) -> Database:
+    database = Database(postgresql, spec, await postgresql.engine.create(spec))
+    await database.ask("create table rows (id bigint primary key)")
+    return database
+
+
+@pytest_asyncio.fixture(scope="module")
+async def database(postgresql: PostgresqlHarness) -> AsyncIterator[Database]:
+    """One for all tests, each of which leaves it whole."""
+    database = await _made(postgresql, postgresql.spec(next(ids)))
+    yield database
+    await postgresql.engine.delete(database.spec.id)
+
+
+@FAILURES
+async def test_nothing_acknowledged_is_lost(database: Database, fail: Failure, moves: bool) -> None:
+    """Another node leads where it certainly has everything, else the primary comes back."""
+    before = database.primary
+    async with database.written_to():
+        await database.written_again()
+        await fail(database)
+        await database.mend()
+        await database.written_again()
+    assert (database.primary != before) == moves
+    await database.check()
+
+
+@pytest.mark.parametrize("seconds", [0.2, 0.7])
+async def test_a_failover_that_is_interrupted_goes_on(database: Database, seconds: float) -> None:
+    """Another worker takes it up, wherever it was left; at no moment do two take writes."""
+    async with database.written_to():
+        await database.written_again()
+        await kill(database.primary)
+        work = asyncio.create_task(database.mend())
+        await asyncio.wait({work}, timeout=seconds)
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        await database.mend()
+        await database.written_again()
+    await database.check()
+
+
+async def test_a_restart_goes_round_and_ends_with_the_former_primary(database: Database) -> None:
+    """Each server is another one then, on the data that it had: nothing is copied or lost."""
+    before, nodes = database.primary, database.folder.nodes()
+    data = [node.data.stat().st_ino for node in nodes]
+    servers = [Server(node).process() for node in nodes]
+    async with database.written_to():
+        await database.written_again()
+        await database.postgresql.engine.restart(database.spec)
+        await database.written_again()
+    assert database.primary != before
+    assert [node.data.stat().st_ino for node in nodes] == data
+    assert not set(servers) & {Server(node).process() for node in nodes}
+    await database.check()
+
+
+async def test_a_restart_that_is_killed_goes_on(database: Database) -> None:
+    """Between the former primary and the next one."""
+    async with database.written_to():
+        work = asyncio.create_task(database.postgresql.engine.restart(database.spec))
+        before = database.primary
+        async with asyncio.timeout(120):
+            while database.primary == before:
+                await asyncio.sleep(0.005)
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        await database.mend()
+        await database.written_again()
+    await database.check()
+
+
+async def test_nothing_is_lost_while_the_nodes_do_not_reach_each_other(database: Database) -> None:
+    """Commits wait for a replica; clients reach the primary all the time."""
+    before = database.primary
+    async with database.written_to():
+        await database.written_again()
+        async with cut_off(before):
+            await asyncio.sleep(1)
+        await database.mend()
+        await database.written_again()
+    assert database.primary == before
+    await database.check()
+
+
+async def test_commits_wait_while_there_is_no_replica(database: Database) -> None:
+    """A replica that comes back may be asked to lead before it has what it missed."""
+    before = database.primary
+    await kill_replicas(database)
+    assert await database.postgresql.engine.ensure(database.spec)
+    client = await database.connect()
+    waiting = asyncio.ensure_future(client.execute("insert into rows values (-4)"))
+    try:
+        done, _ = await asyncio.wait({waiting}, timeout=1)
+        assert not done
+        await database.mend()
+        await waiting
+    finally:
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        client.terminate()
+    assert database.primary == before
+    await database.check()
+
+
+async def test_a_hanging_server_is_told_of(database: Database) -> None:
+    faults = database.postgresql.reopen().faults()
+    async with asyncio.timeout(120):
+        told = asyncio.ensure_future(anext(faults))
+        await asyncio.sleep(0)
+        await stop_primary(database)
+        assert await told == database.spec.id
+    await faults.aclose()
+    await database.mend()
+    await database.check()
+
+
+async def test_what_a_former_primary_has_beside_the_others_is_dropped(database: Database) -> None:
+    """It comes back as a copy of the one that leads now."""
+    former = database.primary
+    async with cut_off(former):
+        client = await database.connect()
+        await client.execute("set synchronous_commit = local; insert into rows values (-1)")
+        client.terminate()
+        await kill(former)
+        await database.mend()
+    assert database.primary != former
+    assert -1 not in await database.ids()
+    await database.check()
+
+
+async def test_replicas_are_read_only_and_follow(database: Database) -> None:
+    assert database.access.hosts.secondary is not None
+    replica = replace(database.access, hosts=Hosts(database.access.hosts.secondary, None))
+    await database.ask("insert into rows values (-2)")
+
+    async def follows() -> bool:
+        return -2 in await database.ids(replica)
+
+    await until(follows, bool)
+    with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
+        await database.postgresql.ask(replica, database.spec, "insert into rows values (-3)")
+
+
+async def test_nodes_are_not_reached_beside_their_end(database: Database) -> None:
+    """Whoever knows a node's port gets nowhere with it."""
+    for node in database.folder.nodes():
+        assert node.port is not None
+        access = replace(database.access, port=node.port)
+        assert not await database.postgresql.admits(access, database.spec)
+
+
+async def test_moments_before_and_after_a_failover_are_reached(database: Database) -> None:
+    """What was written goes on from one server to the next one."""
+    engine, spec = database.postgresql.engine, database.spec
+    await engine.back_up(spec.id, 7, replica=True)
+    moments = dict[str, datetime]()
+    for mark in ("first", "second", "third"):
+        await next_second()
+        await database.postgresql.write(database.access, spec, mark)
+        moments[mark] = await next_second()
+        if mark == "first":
+            await kill(database.primary)
+            await database.mend()
+        if mark == "second":
+            await engine.restart(spec)
+    await database.postgresql.write(database.access, spec, "last")
+    state = await engine.inspect(spec.id)
+    assert state is not None
+    assert state.lost_logs == 0
+    for mark in ("first", "third"):
+        moment = moments[mark]
+        other = database.postgresql.spec(next(ids))
+        single = replace(other, shape=replace(other.shape, cluster_size=1))
+        try:
+            forked = await engine.create(single, Fork(spec.id, moment))
+            assert await database.postgresql.read(forked, single) == mark
+        finally:
+            await engine.delete(single.id)
+    await engine.delete_backup(spec.id, 7)
+
+
+async def test_replicas_that_nobody_waits_for_do_not_lead_while_the_primary_can(
+    postgresql: PostgresqlHarness,
+) -> None:
+    """They may lack what it has acknowledged."""
+    spec = postgresql.spec(next(ids))
+    spec = replace(spec, shape=replace(spec.shape, commit_type="local"))
+    database = await _made(postgresql, spec)
+    before = database.primary
+    async with database.written_to():
+        await database.written_again()
+        await kill(before)
+        await database.mend()
+        await database.written_again()
+    assert database.primary == before
+    await database.check()
+    await postgresql.engine.delete(spec.id)
+
+
+async def test_failovers_under_many_writers(database: Database) -> None:
+    """One after the other, each as soon as it is told of; nobody's row is gone later."""
+    before = len(database.gaps)
+    for _ in range(_FAILOVERS):
+        former, faults = database.primary, database.postgresql.reopen().faults()
+        async with asyncio.timeout(240), aclosing(faults), database.written_to(16):
+            told = asyncio.ensure_future(anext(faults))
+            await database.written_again()
+            await kill(former)
+            assert await told == database.spec.id
+            await database.mend()
+            await database.written_again()
+        assert database.primary != former
+        await database.check()
+    gaps = sorted(round(gap, 2) for gap in database.gaps[before:])
+    structlog.get_logger().info("failovers", rows=len(database.acknowledged), gaps=gaps)
+
+
+@asynccontextmanager
+async def cut_off(primary: Folder) -> AsyncIterator[None]:
+    """Replicas do not reach it while the block runs."""
+    cut = f"inet roost_test_cut_{os.getpid()}"
+    rules = (
+        f"add table {cut}\n"
+        f"add chain {cut} cut {{ type filter hook input priority -20; policy accept; }}\n"
+        f"add rule {cut} cut tcp dport {primary.port} ip saddr 127.0.0.1 drop\n"
+        f"add rule {cut} cut tcp sport {primary.port} ip daddr 127.0.0.1 drop\n"
+    )
+    await run("cut", ("nft", "-f", "-"), feed=SecretStr(rules))
+    try:
+        yield
+    finally:
+        await run("heal", ("nft", "delete", "table", *cut.split()))
