@@ -203,8 +203,8 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Region]:
 def test_nodes_on_both_hosts_serve(region: Region) -> None:
     """And are `UP` where they are checked."""
     region.serves(region.here, region.there)
-    statuses = region.here.name.run(region.here.balancers.statuses())
-    assert statuses == {1: "UP", 2: "UP"}
+    up = {1: "UP", 2: "UP"}
+    region.here.name.run(until(region.here.balancers.statuses, lambda found: found == up))
 
 
 def test_only_what_clients_move_is_counted(region: Region) -> None:
