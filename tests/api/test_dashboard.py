@@ -1,5 +1,6 @@
 """The operator's pages: who is let in, what they show, and what they do."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from http import HTTPStatus
@@ -10,11 +11,12 @@ import pytest
 from roost.app.operator import drains
 from roost.app.roost import Roost
 from roost.dashboard.desk import Desk
-from roost.dashboard.entry import COOKIE, Entry
+from roost.dashboard.entry import Entry
 from roost.dashboard.made import PAGES
 from roost.dashboard.site import Dashboard
 from roost.errors import OperatorError
 from roost.jobs.listing_queries import Wanted, list_jobs
+from roost.settings import MAIN_HOST
 from tests.api.conftest import Account
 from tests.support.browser import open_browser
 from tests.support.client import Client, until
@@ -34,7 +36,7 @@ def desk(roost: Roost) -> Desk:
 @pytest.fixture
 async def outside(desk: Desk) -> AsyncIterator[tuple[httpx.AsyncClient, Entry]]:
     """A browser that has not entered, and the link."""
-    entry = Entry()
+    entry = Entry(8090)
     app = Dashboard(desk, entry, frozenset({"127.0.0.1:8090"}), lambda: None).app()
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as browser:
@@ -92,7 +94,7 @@ async def test_a_session_of_a_tenant_is_none_here(
         theirs = tenant.cookie("roost_session") or ""
         assert (await tenant.get("/accounts")).status == HTTPStatus.NOT_FOUND
     for value in (theirs, "", entry.key):
-        for name in (COOKIE, "roost_session"):
+        for name in ("roost_operator_8090", "roost_session"):
             for page in PAGES:
                 path = page.path.replace("{id}", "1").replace("{name}", "main")
                 cookies = {"cookie": f"{name}={value}"}
@@ -146,8 +148,9 @@ async def test_an_account_is_limited_suspended_and_goes_on(
     path = f"/accounts/{account.id}"
     assert (await do(operator, path, "limit", limit="volumes", amount="7")).status_code == 303
     assert '<td data-title="Allowed">7</td>' in (await operator.get(path)).text
-    refused = await do(operator, path, "limit", limit="volumes", amount="-1")
-    assert (refused.status_code, "must be 0 to" in refused.text) == (400, True)
+    for amount in ("-1", "0" * 20 + "9" * 20):
+        refused = await do(operator, path, "limit", limit="volumes", amount=amount)
+        assert (refused.status_code, "must be 0 to" in refused.text) == (400, True)
     refused = await do(operator, path, "suspend", reason="a breach", confirm="1")
     assert (refused.status_code, f"Type {account.id}" in refused.text) == (400, True)
     form = {"reason": "a breach", "confirm": str(account.id)}
@@ -180,6 +183,13 @@ async def test_what_is_not_there(operator: httpx.AsyncClient, path: str) -> None
     assert "There" in answer.text or "there" in answer.text
 
 
+@pytest.mark.parametrize("account", ["x", "0", "0" * 20 + "9" * 20])
+async def test_an_id_in_a_filter_is_one(operator: httpx.AsyncClient, account: str) -> None:
+    answer = await operator.get("/jobs", params={"account": account})
+    assert (answer.status_code, "account: must be a number" in answer.text) == (400, True)
+    assert (await operator.get("/jobs?kind=%00")).status_code == HTTPStatus.OK
+
+
 async def test_a_drain_goes_on_beside_the_pages(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,3 +208,27 @@ async def test_a_drain_goes_on_beside_the_pages(
     assert moving.lines == ["1 of 1: live True", "the end"]
     desk.drain("far", 2, live=False)
     await desk.close()
+
+
+async def test_a_drain_that_is_taken_back_stops(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one that fails says so."""
+
+    async def drain(*_what: object, live: bool) -> int:
+        if live:
+            raise OSError("cut off")
+        await asyncio.Event().wait()
+        return 0
+
+    monkeypatch.setattr(drains, "drain", drain)
+    desk.drain(MAIN_HOST, 2, live=True)
+    await desk.moving[MAIN_HOST].task
+    assert desk.moving[MAIN_HOST].lines == ["The drain failed: the log of this command says why."]
+    desk.drain(MAIN_HOST, 2, live=False)
+    await desk.undrain(MAIN_HOST)
+    moving = desk.moving[MAIN_HOST]
+    assert (moving.task.cancelled(), moving.lines) == (
+        True,
+        ["Stopped: the host takes new guests again."],
+    )

@@ -77,6 +77,7 @@ async def test_servers_that_are_killed_meanwhile_have_all(tmp_path: Path) -> Non
         await mariadb.engine.rebuild(writer.spec)
 
 
+@pytest.mark.timeout(900)
 async def test_a_backup_gives_way_and_writers_wait_until_there_is_room(tmp_path: Path) -> None:
     """A server that finds no room for another binary log may end, or go on without logs. So nobody
     asks it to begin one. One node and three at once, as servers look for room each minute."""
@@ -96,7 +97,7 @@ async def _gives_way(place: Path, nodes: int) -> None:
         assert [Server(node).process() for node in folders] == before
         written = len(writer.acknowledged)
         (mariadb.root / "ballast").unlink()
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(300):
             while len(writer.acknowledged) < written + 20:
                 await asyncio.sleep(0.2)
         writer.over = True  # Before the file system is full again.
@@ -116,7 +117,7 @@ async def _full(mariadb: MariadbHarness) -> AsyncIterator[Writer]:
     writer = Writer(mariadb, access, spec)
     writing = asyncio.create_task(asyncio.to_thread(writer.run))
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(240):
             while shutil.disk_usage(mariadb.root).free > _MB:
                 await asyncio.sleep(0.1)
         assert writer.acknowledged

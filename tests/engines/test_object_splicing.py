@@ -143,6 +143,10 @@ def test_clients_that_go_away_leave_nothing(
 
     async def story() -> None:
         gateway = Gateway(all_at_once)
+
+        async def ended() -> int:
+            return gateway.ended
+
         async with gateway.port() as port, AsyncExitStack() as stack:
             silent = []
             for _ in range(3):
@@ -158,7 +162,7 @@ def test_clients_that_go_away_leave_nothing(
             for each in silent:
                 each.transport.abort()
             await until(left, lambda found: not found)
-        assert gateway.ended == 4
+            await until(ended, lambda count: count == 4)
 
     make, made = os.pipe2, set[str]()
 

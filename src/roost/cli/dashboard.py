@@ -46,7 +46,7 @@ async def _serve(settings: Settings, listening: socket.socket) -> None:
     if not ip_address(host).is_loopback:
         raise click.UsageError("--listen: the operator's pages are for this machine alone")
     name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    entry = Entry()
+    entry = Entry(port)
 
     def tell() -> None:
         click.echo(f"operator's pages, good once: http://{name}/enter?key={entry.key}")

@@ -4,9 +4,11 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import structlog
+
 from roost.app.fsck import check_state
 from roost.app.lab.clock import clock_beside
-from roost.app.operator import drains
+from roost.app.operator import drains, hosts
 from roost.app.operator.top import Top, Watch
 from roost.clock import Clock
 from roost.errors import OperatorError
@@ -14,6 +16,8 @@ from roost.settings import Settings
 from roost.store import Store
 
 _MOST_LINES = 1000
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +81,21 @@ class Desk:
             left = await drains.drain(
                 self.store, self.settings, name, at_once, lines.append, live=live
             )
-            lines.append(f"host {name} is draining, and has {left} instances")
+            lines.append(f"host {name} is draining, and has {left} instances and NodeBalancers")
         except OperatorError as error:
             lines.append(str(error))
+        except Exception:
+            _log.exception("drain_failed", host=name)
+            lines.append("The drain failed: the log of this command says why.")
+
+    async def undrain(self, name: str) -> None:
+        """Raises OperatorError."""
+        known = self.moving.get(name)
+        if known is not None and not known.task.done():
+            known.task.cancel()
+            await asyncio.gather(known.task, return_exceptions=True)
+            known.lines.append("Stopped: the host takes new guests again.")
+        await hosts.undrain(self.store, name)
 
     async def close(self) -> None:
         """What is on its way to another host gets there; the rest stays."""

@@ -86,7 +86,7 @@ class Dashboard:
             return show(request, "closed.html", 401)
         asked = Asked(
             {name: str(value) for name, value in request.path_params.items()},
-            {name: value[:200] for name, value in request.query_params.items()},
+            {name: _text(value)[:200] for name, value in request.query_params.items()},
         )
         problem = ""
         if request.method == "POST":
@@ -110,7 +110,7 @@ class Dashboard:
             return "There is no such thing to do here."
         if not is_own(request, one(sent, "csrf"), csrf):
             return _EXPIRED
-        given = {each.name: one(sent, each.name).strip()[:_MOST_CHARACTERS] for each in act.inputs}
+        given = {each.name: _text(one(sent, each.name))[:_MOST_CHARACTERS] for each in act.inputs}
         for each in act.inputs:
             if each.options and given[each.name] not in each.options:
                 return f"{each.title}: choose one."
@@ -128,6 +128,11 @@ def _of(dashboard: Dashboard, page: Page) -> Handler:
         return await dashboard.answer(request, page)
 
     return answer
+
+
+def _text(sent: str) -> str:
+    """What the database can hold."""
+    return sent.replace("\0", "").strip()
 
 
 def _act(page: Page, name: str) -> Act | None:

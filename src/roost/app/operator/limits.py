@@ -51,7 +51,7 @@ def parse_amount(text: str) -> int | None:
     """None without an end. Raises LimitError."""
     if text == UNLIMITED:
         return None
-    if not (text.isdecimal() and text.isascii()) or int(text[:20]) > MOST:
+    if not (text.isdecimal() and text.isascii() and len(text) < 20 and int(text) <= MOST):
         raise LimitError(f"must be 0 to {MOST}, or {UNLIMITED}")
     return int(text)
 

@@ -16,7 +16,7 @@ _LIVE, _OFF, _STAY = "while they run", "powered off", "not at all"
 
 async def _hosts(desk: Desk, _asked: Asked) -> Sequence[Part]:
     found = await hosts.list_hosts(desk.store)
-    columns = ("name", "state", "instances", "running", "promised_memory", "promised_storage")
+    columns = ("name", "state", "instances", "nodebalancers", "promised_memory", "promised_storage")
     return (
         Table("", [fields(each) for each in found], (*columns, "seen"), ("/hosts/", "name")),
         *(Meters(f"Promised on {each.name}", _promised(each)) for each in found),
@@ -58,7 +58,7 @@ async def _drain(desk: Desk, asked: Asked, sent: Sent) -> None:
 
 
 async def _undrain(desk: Desk, asked: Asked, _sent: Sent) -> None:
-    await hosts.undrain(desk.store, asked.params["name"])
+    await desk.undrain(asked.params["name"])
 
 
 PAGES = (
@@ -77,14 +77,19 @@ PAGES = (
             Act(
                 "drain",
                 "Drain",
-                "Nothing new is placed there. Its guests are brought to other hosts, two at once, "
-                "as long as `roost dashboard` runs; what is left then stays, and the next drain "
-                "goes on with it.",
+                "Nothing new is placed there. Its guests and NodeBalancers are brought to other "
+                "hosts, two at once, as long as `roost dashboard` runs; what is left then stays, "
+                "and the next drain goes on with it.",
                 _drain,
                 (Input("guests", "Guests are moved", (_LIVE, _OFF, _STAY), _LIVE),),
                 confirm="name",
             ),
-            Act("undrain", "Undrain", "Something new may be placed there again.", _undrain),
+            Act(
+                "undrain",
+                "Undrain",
+                "Something new may be placed there again. A drain of these pages stops.",
+                _undrain,
+            ),
         ),
     ),
 )

@@ -47,7 +47,7 @@ def _id(asked: Asked, name: str) -> int | None:
     text = asked.query.get(name, "").strip()
     if not text:
         return None
-    if not (text.isdecimal() and text.isascii()) or not 0 < int(text[:20]) <= MAX_ID:
+    if not (text.isdecimal() and text.isascii() and len(text) < 20 and 0 < int(text) <= MAX_ID):
         raise OperatorError(f"{name}: must be a number")
     return int(text)
 

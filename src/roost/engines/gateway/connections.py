@@ -283,7 +283,8 @@ class Connection(asyncio.Protocol):
             if transport.get_write_buffer_size() and self._writable is not None:
                 await self._writable
         finally:
-            transport.set_write_buffer_limits()
+            if self._transport is not None:  # Else it is closed, and takes no settings.
+                transport.set_write_buffer_limits()
 
     def doubled(self) -> int:
         if self._transport is None or self._transport.is_closing():

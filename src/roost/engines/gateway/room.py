@@ -109,7 +109,7 @@ class Room:
             if text == self._saved:
                 return
             try:
-                await DISK.run(self._write, text)
+                await DISK.finish(self._write, text)
             except OSError as error:
                 _log.warning("room_not_saved", reason=str(error))
             else:
