@@ -48,11 +48,15 @@ async def processes(master: Path) -> str:
 
 
 async def ask_worker(master: Path, command: str) -> str:
-    """What the worker answers that the master has begun last. Raises EngineError.
+    """What the worker answers that the master has begun last. Raises EngineError, also while that
+    one is too new to say anything.
 
     At a socket of their own one of before could still answer, until it knows of the other.
     """
-    return await ask(master, f"@1 {command}")
+    answer = await ask(master, f"@1 {command}")
+    if not answer:
+        raise EngineError("The region's NodeBalancers do not answer yet")
+    return answer
 
 
 async def in_force(master: Path) -> str | None:
