@@ -59,6 +59,7 @@ async def fenced(store: Store, name: str) -> None:
 async def end_guests(engines: Engines) -> list[str]:
     """Others may have them by now, and the NodeBalancers. In which regions some may still run."""
     left = []
+    # Before the guests' network, which they would make anew.
     for region, balancers in engines.by_region(BALANCER_PLANE).items():
         try:
             await balancers.shut_down()

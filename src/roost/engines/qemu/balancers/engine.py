@@ -129,7 +129,7 @@ class HaproxyBalancers:
 
     async def shut_down(self) -> None:
         await self.close()
-        if self._folder.is_dir():
+        with faults(_DOING), suppress(FileNotFoundError):  # Another process may do so, too.
             async with locked(self._folder):
                 await self._server.end()
                 if identity(self._network.name) is not None:
