@@ -132,7 +132,7 @@ async def drain(
     """
     await hosts.close(store, name)
     if at_once:
-        held, balanced = await _held(store, name)
+        held, balanced = await _instances(store, name), await balancers.movable(store, name)
         mover, turns = await _Mover.of(store, settings), asyncio.Semaphore(at_once)
         count = _Count(len(held) + len(balanced), say)
         await asyncio.gather(
@@ -141,13 +141,11 @@ async def drain(
         await asyncio.gather(
             *(_leave(turns, count, partial(mover.move_balancer, each)) for each in balanced)
         )
-    return sum(map(len, await _held(store, name)))
+    return len(await _instances(store, name)) + await balancers.count_on(store, name)
 
 
-async def _held(store: Store, name: str) -> tuple[list[int], list[int]]:
-    """Instances and NodeBalancers of a host."""
-    instances = [each.id for each in await instances_of(store, name, 0, _ALL)]
-    return instances, await balancers.on_host(store, name)
+async def _instances(store: Store, name: str) -> list[int]:
+    return [each.id for each in await instances_of(store, name, 0, _ALL)]
 
 
 class _Count:

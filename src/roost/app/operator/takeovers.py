@@ -47,7 +47,7 @@ async def fence(store: Store, name: str, program: Path | None) -> None:
 
     async def work(db: Connection) -> None:
         await queries.set_state(db, name, "fenced")
-        for job_id in await host_queries.moves_to(db, name):
+        for job_id in await _holdings().moves_to(db, name):
             await services.get(JobQueue).cancel(db, job_id, _REASON.format(name))
 
     await store.commit(work)

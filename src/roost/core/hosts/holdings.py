@@ -36,6 +36,8 @@ class Holding:
     missing: Callable[[Queries, Engines, str], Awaitable[list[str]]] | None = None
     """What the rows of a host have on disks, and these engines have not, such as `volume 100001`;
     None: nothing is on disks. Raises EngineError."""
+    moves_to: Callable[[Queries, str], Awaitable[list[int]]] | None = None
+    """Jobs that bring something to a host; None: nothing goes to another host by itself."""
 
 
 class Holdings:
@@ -68,6 +70,11 @@ class Holdings:
         """What a host has by its rows, and these engines do not hold. Raises EngineError."""
         asked = [each.missing for each in self._holdings if each.missing is not None]
         return [*chain.from_iterable([await missing(db, engines, host) for missing in asked])]
+
+    async def moves_to(self, db: Queries, host: str) -> list[int]:
+        """Jobs that bring something to a host."""
+        asked = [each.moves_to for each in self._holdings if each.moves_to is not None]
+        return [*chain.from_iterable([await moves_to(db, host) for moves_to in asked])]
 
     async def give(self, db: Queries, host: str, other: str) -> dict[str, int]:
         """All that a host has is another one's from now on; how many of what."""

@@ -51,5 +51,10 @@ async def _backups(db: Queries, engine: BackupEngine, region: str, host: str) ->
 
 
 INSTANCES = Holding(
-    "instance", host_queries.give, host_queries.by_host, host_queries.regions_of, missing
+    "instance",
+    host_queries.give,
+    host_queries.by_host,
+    host_queries.regions_of,
+    missing,
+    host_queries.moves_to,
 )

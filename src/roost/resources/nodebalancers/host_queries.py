@@ -21,9 +21,22 @@ async def regions_of(db: Queries, host: str) -> list[str]:
     return [row["region"] for row in await db.fetch(sql, host)]
 
 
-@query("select id from nodebalancer where host = $1 order by id")
-async def on_host(db: Queries, host: str) -> list[int]:
-    """Those of a host."""
+@query("select id from nodebalancer where host = $1 and not deleting order by id")
+async def movable(db: Queries, host: str) -> list[int]:
+    """Those of a host that can go to another one."""
+
+
+@query("select count(*) from nodebalancer where host = $1")
+async def count_on(db: Queries, host: str) -> int:
+    """How many a host has, also of those that are being deleted."""
+
+
+@query("""
+    select j.id from job j join nodebalancer b on j.resource = 'nodebalancer:' || b.id
+    where b.host = $1 and j.kind = 'nodebalancer_move' and j.finished is null order by j.id
+    """)
+async def moves_to(db: Queries, host: str) -> list[int]:
+    """Jobs that bring NodeBalancers to a host."""
 
 
 @query("""
