@@ -6,14 +6,22 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from roost.app.operator import drains, hosts
+from roost.app.operator import drains, hosts, takeovers
+from roost.core.context import Context
+from roost.core.fsck import Installation
 from roost.core.planes import Engines
 from roost.engines.simulated.nodebalancers import SimulatedBalancers
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.overlay_engine import RemoteAddress
 from roost.resources.firewalls.engine import FIREWALL_PLANE
-from roost.resources.nodebalancers.engine import BALANCER_PLANE
+from roost.resources.nodebalancers import host_queries
+from roost.resources.nodebalancers.apply_service import put_in_force
+from roost.resources.nodebalancers.engine import BALANCER_PLANE, BalancerTraffic
+from roost.resources.nodebalancers.fsck import reconcilers
+from roost.resources.nodebalancers.move_service import Started, begin_move
+from roost.resources.nodebalancers.usage_service import note
 from roost.settings import MAIN_HOST
+from roost.store import Connection
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
 from tests.support.firewalls import guarded
@@ -124,6 +132,10 @@ async def test_a_drained_host_gives_it_to_another_one(pair: Pair) -> None:
     view = partial(pair.client.get, f"{BALANCERS}/{made['id']}")
     counted = await until(view, lambda found: found["transfer"]["total"])
     assert counted["transfer"] == {"in": 3.0, "out": 9.0, "total": 12.0}
+    # Somebody has asked the former host's engine before it was dropped, and writes it down now.
+    late = {made["id"]: BalancerTraffic("simulated", 6, 3_000_000, 9_000_000)}
+    await note(pair.other.store, "b", late, pair.other.clock.now())
+    assert (await view())["transfer"] == counted["transfer"]
     (event,) = [
         each
         for each in (await pair.client.get("/account/events?page_size=500"))["data"]
@@ -163,3 +175,72 @@ async def test_its_address_is_nobodys_before_the_former_host_has_dropped_it(pair
     await until(partial(pair.main.store.fetchval, held, made["ipv4"]), lambda found: found is None)
     assert made["id"] not in await _served(pair, "b")
     await sound(pair)
+
+
+async def test_the_former_host_serves_until_it_is_told_to_drop_it(pair: Pair) -> None:
+    """What is brought to it meanwhile takes nothing away."""
+    made = await _balancer_on(pair, "b")
+    async with pair.other.store.transaction() as db:
+        await host_queries.begin_move(db, made["id"], MAIN_HOST)
+        await put_in_force(db, pair.other.services, made["id"])
+        assert made["id"] in await _served(pair, "b")
+        await host_queries.stay(db, made["id"])
+    await pair.client.delete(f"{BALANCERS}/{made['id']}")
+    await until(partial(_served, pair, "b"), lambda found: made["id"] not in found)
+
+
+@pytest.mark.parametrize("served", [True, False])
+async def test_the_watch_ends_what_no_job_drops(pair: Pair, served: bool) -> None:
+    """Also where nothing of it is left but the row that says so, for which its deletion waits."""
+    made = await _balancer_on(pair, "b")
+    if not served:
+        await _engine(pair, "b").remove(made["id"])
+    await host_queries.begin_move(pair.main.store, made["id"], MAIN_HOST)
+    await pair.client.delete(f"{BALANCERS}/{made['id']}")
+    row = "select id from nodebalancer where id = $1"
+
+    async def there() -> int | None:
+        watch = reconcilers(Installation(pair.other.store, pair.other.services))[REGION]
+        async for _, fault in watch.mend_each():
+            assert fault is None
+        found: int | None = await pair.main.store.fetchval(row, made["id"])
+        return found
+
+    await until(there, lambda found: found is None)
+    for host in ("b", MAIN_HOST):
+        await until(partial(_served, pair, host), lambda found: made["id"] not in found)
+    await sound(pair)
+
+
+async def test_it_stays_where_the_host_dies_to_which_it_was_to_go(pair: Pair) -> None:
+    made, store = await _balancer_on(pair, "b"), pair.main.store
+    await store.execute(
+        "insert into host (name, address, seen) values ('c', '127.0.0.1:9', clock_timestamp())"
+    )
+    await store.execute(
+        """
+        insert into region_capacity (region, host, memory, storage, free, cpus, measured)
+        values ($1, 'c', null, null, null, null, now())
+        """,
+        REGION,
+    )
+
+    async def begin(db: Connection) -> Started:
+        context = Context(caller=None, db=db, services=pair.main.services, clock=pair.main.clock)
+        return await begin_move(context, made["id"])
+
+    async with pair.placing_on("c"):
+        started = await store.commit(begin)
+    assert started.host == "c"
+    await store.execute("update host set seen = '-infinity' where name = 'c'")
+    await takeovers.fence(store, "c", None)
+    ended = await store.fetchrow("select status, error from job where id = $1", started.job_id)
+    assert ended is not None
+    assert tuple(ended) == ("cancelled", "The host c is dead.")
+    assert made["id"] in await host_queries.movable(store, "b")
+    for table in ("job", "region_capacity"):
+        await store.execute(f"delete from {table} where host = 'c'")
+    await store.execute("delete from host where name = 'c'")
+    await sound(pair)
+    await pair.client.delete(f"{BALANCERS}/{made['id']}")
+    await until(partial(_served, pair, "b"), lambda found: made["id"] not in found)

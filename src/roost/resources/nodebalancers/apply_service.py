@@ -68,7 +68,8 @@ def _config(box: Box, row: ConfigFacts, nodes: list[NodeFacts]) -> ConfigSpec:
 
 async def put_in_force(db: Queries, services: Services, nodebalancer_id: int) -> None:
     """This host's engine has what the rows say when it returns, and nothing of one that is on
-    another host; no transaction is open.
+    another host; no transaction is open. One that is on its way to another host is left alone: it
+    serves until it is dropped by a job of its own.
 
     Raises EngineError.
     """
@@ -76,6 +77,8 @@ async def put_in_force(db: Queries, services: Services, nodebalancer_id: int) ->
     engine: BalancerEngine | None = None
     while (row := await queries.find(db, nodebalancer_id)) is not None:
         engines = services.get(Engines)
+        if row.left_host == engines.host:
+            break
         spec = await wanted(db, services, row) if row.host == engines.host else None
         if done == (spec,):
             break

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from roost.core.fsck import Finding, Installation
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
-from roost.resources.nodebalancers import apply_service, host_queries, jobs, queries
+from roost.resources.nodebalancers import apply_service, jobs, move_jobs, queries
 from roost.resources.nodebalancers.engine import (
     BALANCER_PLANE,
     BalancerEngine,
@@ -24,7 +24,7 @@ _Case: TypeAlias = Case[int, BalancerFacts | None, BalancerState, Drift]
 
 _TEXTS: Mapping[Drift, str] = {
     "orphan": "serves, but does not exist",
-    "abroad": "serves here, but is on another host",
+    "abroad": "is to be dropped here, as it is on another host",
     "deleted": "is deleted, but no job forgets it",
     "resting": "serves, but its account is suspended",
     "missing": "does not serve",
@@ -53,7 +53,7 @@ def compare(
     if row is None:
         return None if state is None else "orphan"
     if row.host != host:
-        return None if state is None else "abroad"
+        return None if state is None and row.left_host != host else "abroad"
     if row.deleting:  # Where it was before a move, it ends first.
         return "deleted" if row.left_host is None else None
     if spec is None:
@@ -86,9 +86,13 @@ class NodeBalancers(Reconciler[int, BalancerFacts | None, BalancerState, Drift])
         return {row.id: bool(await self._compare(row, held.get(row.id))) for row in rows}
 
     async def read(self, db: Queries, key: int) -> BalancerFacts | None:
-        if await self.queue.busy(db, resource_of(key), left_on(key, self.host)):
+        row = await queries.lock_any(db, key)
+        jobs_of_it = await self.queue.unfinished(db, resource_of(key), left_on(key, self.host))
+        if row is not None and row.left_host == self.host:  # For which a deletion waits.
+            jobs_of_it = [each for each in jobs_of_it if each.kind != jobs.DELETE.name]
+        if jobs_of_it:
             raise ChangedError
-        return await queries.lock_any(db, key)
+        return row
 
     async def look(self, key: int, rows: BalancerFacts | None) -> _Case | None:
         state = await self.engine.inspect(key)
@@ -113,7 +117,8 @@ class NodeBalancers(Reconciler[int, BalancerFacts | None, BalancerState, Drift])
             return "removed it"
         if case.drift == "abroad":
             await self.engine.remove(case.key)
-            await host_queries.leave(store, case.key, self.host)
+            async with store.transaction() as db:
+                await move_jobs.leave(db, case.key, self.host)
             await services.get(BalancerFirewalls).settle_balancer(store, services, case.key)
             return "removed it here"
         if case.drift == "deleted":

@@ -8,8 +8,6 @@ Rows name the new host from the beginning, and the former one until that has dro
 until the new one does.
 """
 
-from contextlib import suppress
-
 from roost.core.engine import EngineError
 from roost.core.planes import Engines
 from roost.jobs import queries as job_rows
@@ -17,7 +15,7 @@ from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.nodebalancers import host_queries, node_queries, queries, usage_queries
 from roost.resources.nodebalancers.apply_service import put_in_force, statuses
 from roost.resources.nodebalancers.engine import BALANCER_PLANE
@@ -26,6 +24,9 @@ from roost.resources.nodebalancers.locks import left_on, resource_of
 from roost.resources.nodebalancers.neighbours import BalancerFirewalls
 from roost.resources.nodebalancers.usage_service import note
 from roost.store import Queries
+
+_ASKED = 3
+"""So often is asked for what was counted: an engine that does not say so is down."""
 
 
 class LeftArgs(JobArgs):
@@ -47,17 +48,22 @@ async def clear(run: Run[LeftArgs]) -> Verdict:
     if row is not None and row.host == args.host:
         return next_step()
     engine = services.get(Engines).of(BALANCER_PLANE, args.region)
-    with suppress(EngineError):  # One that is down has nothing to tell.
+    try:
         seen = await engine.traffic()
+    except EngineError:
+        if run.attempt < _ASKED:
+            raise
+    else:
         own = {each: seen[each] for each in seen.keys() & {args.nodebalancer_id}}
-        await note(run.store, args.host, own, run.clock.now())
+        await note(run.store, args.host, own, run.clock.now(), left=True)
     await engine.remove(args.nodebalancer_id)
+    return next_step(writing(leave, args.nodebalancer_id, args.host))
 
-    async def write(db: Queries) -> None:
-        await host_queries.leave(db, args.nodebalancer_id, args.host)
-        await usage_queries.forget_reading(db, args.nodebalancer_id, args.host)
 
-    return next_step(write)
+async def leave(db: Queries, nodebalancer_id: int, host: str) -> None:
+    """A host has nothing of it any more, and counts nothing."""
+    await host_queries.leave(db, nodebalancer_id, host)
+    await usage_queries.forget_reading(db, nodebalancer_id, host)
 
 
 async def settle(run: Run[LeftArgs]) -> Verdict:

@@ -57,7 +57,11 @@ async def begin_move(context: Context, nodebalancer_id: int) -> Started:
     by = log.Starter(queue, context.db, held.account_id)
     args = BalancerArgs(nodebalancer_id=held.id)
     await log.start(by, MOVE, args, NODEBALANCER.of(held), message=_MOVED)
-    [job] = await queue.unfinished(context.db, resource_of(held.id))
+    [job] = [
+        each
+        for each in await queue.unfinished(context.db, resource_of(held.id))
+        if each.kind == MOVE.name
+    ]
     return Started(job.id, host)
 
 

@@ -140,11 +140,13 @@ async def find_many(db: Queries, ids: Collection[int]) -> list[BalancerFacts]:
     """Those of the ids that exist, of any account."""
 
 
-@query(f"{_FACTS} where region = $1 and host = $2 and id > $3 order by id limit $4")
+@query(f"""
+    {_FACTS} where region = $1 and $2 in (host, left_host) and id > $3 order by id limit $4
+    """)
 async def on_host(
     db: Queries, region: str, host: str, after: int, limit: int
 ) -> list[BalancerFacts]:
-    """The next ones of all accounts, by id."""
+    """The next ones of all accounts, by id, also those that are to be dropped there."""
 
 
 @query("select label from nodebalancer where account_id = $1 and id = $2 and not deleting")

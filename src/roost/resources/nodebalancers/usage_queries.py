@@ -32,11 +32,12 @@ class Reading:
         coalesce(r.bytes_out, 0) as bytes_out
     from nodebalancer b
     left join nodebalancer_reading r on r.nodebalancer_id = b.id and r.host = $2
-    where b.id = any($1::bigint[]) order by b.id for no key update of b
+    where b.id = any($1::bigint[]) and $2 = case when $3 then b.left_host else b.host end
+    order by b.id for no key update of b
     """)
-async def lock_readings(db: Queries, ids: Collection[int], host: str) -> list[Reading]:
-    """Of a host's counters, for those that exist, which nobody else reads until the end of the
-    transaction."""
+async def lock_readings(db: Queries, ids: Collection[int], host: str, left: bool) -> list[Reading]:
+    """Of a host's counters, for those that are there or, with `left`, are to be dropped there,
+    which nobody else reads until the end of the transaction."""
 
 
 @query("""

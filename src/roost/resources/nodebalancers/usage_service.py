@@ -16,13 +16,21 @@ _AT_ONCE = 500
 """NodeBalancers whose readings are written in one transaction."""
 
 
-async def note(store: Store, host: str, seen: Mapping[int, BalancerTraffic], now: datetime) -> None:
-    """Write down what was used on a host since the last time (UTC)."""
+async def note(
+    store: Store,
+    host: str,
+    seen: Mapping[int, BalancerTraffic],
+    now: datetime,
+    *,
+    left: bool = False,
+) -> None:
+    """Write down what was used on a host since the last time (UTC), of what is there by now or,
+    with `left`, is to be dropped there: who reads the one does not write down the other too."""
     ids = sorted(seen)
     for first in range(0, len(ids), _AT_ONCE):
         async with store.transaction() as db:
             some = ids[first : first + _AT_ONCE]
-            for last in await usage_queries.lock_readings(db, some, host):
+            for last in await usage_queries.lock_readings(db, some, host, left):
                 await _note(db, host, last, seen[last.nodebalancer_id], now)
 
 
