@@ -117,14 +117,16 @@ async def then_alone(stage: Stage, firewall_id: int, compute_id: int) -> None:
     await device_queries.delete(stage.roost.store, [device.id for device in held])
 
 
-async def begin(environment: Environment, prepare: Prepare, filters: bool) -> FirewallCase:
+async def begin(
+    environment: Environment, prepare: Prepare, filters: bool, action: str
+) -> FirewallCase:
     stage = environment.services.get(Stage)
     firewall_id, compute_id = await placed(stage)
     await prepare(stage, firewall_id, compute_id)
     async with environment.store.transaction() as db:
         account_id = await db.fetchval("select min(id) from account")
         by = log.Starter(environment.queue, db, account_id, "somebody")
-        await start(by, "firewall_update", firewall_id, "label")
+        await start(by, action, firewall_id, "label")
         job_id: int = await db.fetchval("select max(id) from job where kind = $1", APPLY.name)
     return FirewallCase(stage, firewall_id, job_id, filters)
 
@@ -151,15 +153,23 @@ async def begin_on_host(environment: Environment) -> FirewallCase:
     return FirewallCase(stage, firewall_id, job.id, filters=True, told=False)
 
 
-def _scenario(title: str, prepare: Prepare, *, filters: bool) -> Scenario:
-    return Scenario(APPLY, partial(begin, prepare=prepare, filters=filters), title)
+def _scenario(
+    title: str, prepare: Prepare, *, filters: bool, action: str = "firewall_update"
+) -> Scenario:
+    begins = partial(begin, prepare=prepare, filters=filters, action=action)
+    return Scenario(APPLY, begins, title)
 
 
 SCENARIOS = (
     _scenario("a firewall gets a device", behind, filters=True),
     _scenario("a firewall loses its device", then_alone, filters=False),
     _scenario("a firewall is disabled", partial(then, status="disabled"), filters=False),
-    _scenario("a firewall is deleted", partial(then, status="deleted"), filters=False),
+    _scenario(
+        "a firewall is deleted",
+        partial(then, status="deleted"),
+        filters=False,
+        action="firewall_delete",
+    ),
     Scenario(APPLY_ON_HOST, begin_on_host, "a firewall on another host"),
     Scenario(watch_jobs.WATCH, begin_watch, "the watch of firewalls"),
 )
