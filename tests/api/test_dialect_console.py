@@ -181,7 +181,7 @@ async def test_a_record_is_changed_without_its_type(linode: Client) -> None:
     """What it means depends on what it is."""
     domain = await linode.post(
         "/domains",
-        {"type": "master", "domain": "console.example.org", "soa_email": "a@example.org"},
+        {"type": "master", "domain": "console-of-a-dialect.example", "soa_email": "a@example.org"},
     )
     records = f"/domains/{domain['id']}/records"
     address = await linode.post(records, {"type": "A", "name": "www", "target": "192.0.2.1"})
