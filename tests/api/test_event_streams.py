@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -223,7 +224,8 @@ async def test_it_ends_with_its_user_and_when_the_token_expires(
     async with reading(running.url, token) as reader:
         assert await reader.next() is not None
         later = Clock(roost.clock.offset + timedelta(hours=1))
-        monkeypatch.setattr(roost.services.get(Streams), "_clock", later)
+        streams = roost.services.get(Streams)
+        monkeypatch.setattr(streams, "_readers", replace(streams._readers, clock=later))
         assert await reader.ends()
 
 

@@ -3,12 +3,15 @@
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 import pytest
+from pydantic import SecretStr
 
 from roost.engines.databases.folder import Folder
+from roost.engines.databases.programs import run
 from roost.engines.processes import find_process
 from tests.engines.database_harness import kill
 
@@ -50,6 +53,23 @@ async def stop_primary(scene: Scene) -> None:
     process = find_process(scene.primary.pid_file, scene.primary.marker)
     assert process is not None
     os.kill(process.pid, signal.SIGSTOP)
+
+
+@asynccontextmanager
+async def cut_off(primary: Folder) -> AsyncIterator[None]:
+    """Replicas do not reach it while the block runs."""
+    cut = f"inet roost_test_cut_{os.getpid()}"
+    rules = (
+        f"add table {cut}\n"
+        f"add chain {cut} cut {{ type filter hook input priority -20; policy accept; }}\n"
+        f"add rule {cut} cut tcp dport {primary.port} ip saddr 127.0.0.1 drop\n"
+        f"add rule {cut} cut tcp sport {primary.port} ip daddr 127.0.0.1 drop\n"
+    )
+    await run("cut", ("nft", "-f", "-"), feed=SecretStr(rules))
+    try:
+        yield
+    finally:
+        await run("heal", ("nft", "delete", "table", *cut.split()))
 
 
 Failure = Callable[[Scene], Awaitable[None]]

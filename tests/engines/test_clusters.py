@@ -14,12 +14,11 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from roost.engines.databases.programs import run
 from roost.engines.mariadb.cluster import Cluster
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import Access, DatabaseSpec, Hosts
-from tests.engines.cluster_failures import FAILURES, Failure, kill_all, stop_primary
+from tests.engines.cluster_failures import FAILURES, Failure, cut_off, kill_all, stop_primary
 from tests.engines.conftest import ids
 from tests.engines.database_harness import MariadbHarness, kill, open_mariadb
 from tests.support.client import until
@@ -203,19 +202,11 @@ async def test_a_restart_that_is_killed_goes_on(database: Database) -> None:
 
 async def test_nothing_is_lost_while_the_nodes_do_not_reach_each_other(database: Database) -> None:
     """Commits wait for a replica; clients reach the primary all the time."""
-    cut = f"inet roost_test_cut_{os.getpid()}"
-    rules = (
-        f"add table {cut}\n"
-        f"add chain {cut} cut {{ type filter hook input priority -20; policy accept; }}\n"
-        f"add rule {cut} cut tcp dport {database.primary.port} ip saddr 127.0.0.1 drop\n"
-        f"add rule {cut} cut tcp sport {database.primary.port} ip daddr 127.0.0.1 drop\n"
-    )
     before = database.primary
     async with database.written_to():
         await asyncio.sleep(0.3)
-        await run("cut", ("nft", "-f", "-"), feed=SecretStr(rules))
-        await asyncio.sleep(1)
-        await run("heal", ("nft", "delete", "table", *cut.split()))
+        async with cut_off(before):
+            await asyncio.sleep(1)
         await database.mend()
         written = len(database.acknowledged)
         async with asyncio.timeout(60):

@@ -12,14 +12,12 @@ import asyncpg
 import pytest
 import pytest_asyncio
 import structlog
-from pydantic import SecretStr
 
-from roost.engines.databases.programs import run
 from roost.engines.postgresql.cluster import Cluster
 from roost.engines.postgresql.folder import Folder
 from roost.engines.postgresql.server import Server
 from roost.resources.databases.engine import Access, DatabaseSpec, Fork, Hosts
-from tests.engines.cluster_failures import FAILURES, Failure, kill_replicas, stop_primary
+from tests.engines.cluster_failures import FAILURES, Failure, cut_off, kill_replicas, stop_primary
 from tests.engines.conftest import ids
 from tests.engines.database_harness import PostgresqlHarness, kill, open_postgresql
 from tests.support.client import until
@@ -364,20 +362,3 @@ async def test_failovers_under_many_writers(database: Database) -> None:
         await database.check()
     gaps = sorted(round(gap, 2) for gap in database.gaps[before:])
     structlog.get_logger().info("failovers", rows=len(database.acknowledged), gaps=gaps)
-
-
-@asynccontextmanager
-async def cut_off(primary: Folder) -> AsyncIterator[None]:
-    """Replicas do not reach it while the block runs."""
-    cut = f"inet roost_test_cut_{os.getpid()}"
-    rules = (
-        f"add table {cut}\n"
-        f"add chain {cut} cut {{ type filter hook input priority -20; policy accept; }}\n"
-        f"add rule {cut} cut tcp dport {primary.port} ip saddr 127.0.0.1 drop\n"
-        f"add rule {cut} cut tcp sport {primary.port} ip daddr 127.0.0.1 drop\n"
-    )
-    await run("cut", ("nft", "-f", "-"), feed=SecretStr(rules))
-    try:
-        yield
-    finally:
-        await run("heal", ("nft", "delete", "table", *cut.split()))

@@ -5,6 +5,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from roost.core.lists import listing_of
 from roost.resources.events.records import EventRow
@@ -70,19 +71,25 @@ _NUMBER = "substring({} from '^(?:private/)?([0-9]{{1,18}})$')::bigint"
 def among(visible: "Visible", left: Mapping[str, str], arguments: Sequence[object]) -> "Visible":
     """What is left of it to a token that may name some entities alone: events about one of them,
     and about nothing else than one of them or a public image. `left`: SQL of their ids by kinds."""
+    return Visible(_left_of(visible.listing, tuple(left.items())), tuple(arguments))
+
+
+@lru_cache(64)
+def _left_of(listing: Listing, left: tuple[tuple[str, str], ...]) -> Listing:
+    """One for all tokens that are narrowed alike, as statements are remembered by their listing."""
 
     def is_left(kind: str, entity_id: str) -> str:
         number = _NUMBER.format(entity_id)
-        found = (f"{kind} = '{name}' and {number} in ({ids})" for name, ids in left.items())
+        found = (f"{kind} = '{name}' and {number} in ({ids})" for name, ids in left)
         return " or ".join(found) or "false"
 
     other = "e.secondary_entity ->> 'type'", "e.secondary_entity ->> 'id'"
     scope = f"""
-        ({visible.listing.scope}) and ({is_left("e.entity_type", "e.entity_id")})
+        ({listing.scope}) and ({is_left("e.entity_type", "e.entity_id")})
         and (e.secondary_entity is null or {is_left(*other)}
             or {other[0]} = 'image' and {other[1]} !~ '^private/')
         """
-    return Visible(replace(visible.listing, scope=scope), tuple(arguments))
+    return replace(listing, scope=scope)
 
 
 @dataclass(frozen=True, slots=True)

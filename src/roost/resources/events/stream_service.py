@@ -2,12 +2,9 @@
 
 import asyncio
 import contextlib
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from time import monotonic
-from typing import Protocol
 
 import structlog
 
@@ -17,11 +14,11 @@ from roost.core.entities.registry import Entities
 from roost.core.events import change_queries as changes
 from roost.core.events.change_queries import Change
 from roost.core.events.feed import Feed
-from roost.core.identity import Identity, narrowed
 from roost.core.revocation_queries import CHANNEL
 from roost.resources.events import stream_queries
 from roost.resources.events.queries import KEPT
 from roost.resources.events.service import sees_all, visible_to
+from roost.resources.events.stream_readers import Readers, Stream, Tokens, Trust
 from roost.resources.events.stream_rules import (
     OPENING,
     Shown,
@@ -37,13 +34,10 @@ MOST_EACH = 100
 """Streams of an account in a process."""
 HEARTBEAT_SECONDS = 25.0
 """Proxies mostly end what is silent for 30 or 60."""
-SCOPES = ("events:read_only",)
 _WAITING = 256
 """Events that wait for a reader in memory; one who is slower reads them from the database."""
 _PAGE = 200
 """Changes that are read at once for one who is behind."""
-_TOKENS = 200
-"""Looked up at once, so that events go on in between."""
 _PAGES = 5
 _CHECK_SECONDS = 0.2
 """After tokens or users have changed: those who change many are looked at once."""
@@ -51,46 +45,6 @@ _CHECK_SECONDS = 0.2
 Write = Callable[[bytes], Awaitable[None]]
 
 _log = structlog.get_logger(__name__)
-
-
-class Trust(Protocol):
-    """Who knows whether what is remembered of tokens still holds."""
-
-    @property
-    def generation(self) -> int:
-        """Another one after each moment at which all that was remembered became void."""
-
-    def is_trusted(self) -> bool:
-        """Whether this process would have heard of it."""
-
-
-class Tokens(Protocol):
-    async def identities(self, token_ids: Sequence[int]) -> dict[int, Identity]:
-        """Who is behind those of them that are good."""
-
-
-@dataclass(slots=True, eq=False)
-class Stream:
-    """One reader."""
-
-    identity: Identity
-    wanted: Wanted
-    position: int
-    """Up to which everything was written."""
-    turn: asyncio.Lock
-    """To read from the database: one of an account's streams at a time."""
-    checked: int | None = None
-    """The generation of trust in which the identity was found."""
-    behind: bool = True
-    """Whether the next ones come from the database."""
-    ended: bool = False
-    waiting: deque[tuple[int, bytes]] = field(default_factory=deque)
-    """Messages by their positions."""
-    wake: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def end(self) -> None:
-        self.ended = True
-        self.wake.set()
 
 
 class Streams:
@@ -104,10 +58,8 @@ class Streams:
         self.count = 0
         self._by_account: dict[int, set[Stream]] = {}
         self._position = 0
-        self._store: Store | None = None
-        self._clock: Clock | None = None
-        self._tokens: Tokens | None = None
-        self._trust: Trust | None = None
+        self._store: Store
+        self._readers: Readers
         self._checking: asyncio.Task[None] | None = None
         self._ending = False
 
@@ -116,7 +68,7 @@ class Streams:
         self, store: Store, clock: Clock, tokens: Tokens, trust: Trust
     ) -> AsyncIterator[None]:
         """Let others read until the end of the block."""
-        self._store, self._clock, self._tokens, self._trust = store, clock, tokens, trust
+        self._store, self._readers = store, Readers(clock, tokens, trust)
         revoked = asyncio.Event()
         await store.listen(CHANNEL, lambda _payload: revoked.set())
         self._checking = asyncio.create_task(self._check_idle(revoked))
@@ -187,7 +139,7 @@ class Streams:
             if data:
                 await write(data)
             elif not stream.behind and not await _woken(stream, ends):
-                if self._has_expired(stream):
+                if self._readers.has_expired(stream):
                     return
                 await write(mark(max(stream.position, self._reached(stream))))
 
@@ -211,8 +163,7 @@ class Streams:
         identity = stream.identity
         account = identity.account_id
         page = await changes.list_of_account(db, account, stream.position, until, _PAGE)
-        assert self._clock is not None
-        visible = visible_to(identity, entities, self._clock)
+        visible = visible_to(identity, entities, self._readers.clock)
         ids = list({each.event_id for each in page})
         shown = await stream_queries.shown(db, visible, ids) if ids else {}
         if await self._is_over(stream):
@@ -232,14 +183,11 @@ class Streams:
     async def _take(self, batch: Sequence[Change], position: int) -> None:
         """Give a batch of changes to the streams that want them."""
         concerned = [each for each in batch if each.account_id in self._by_account]
-        shown: dict[int, Shown] = {}
+        ids = list({each.event_id for each in concerned})
+        shown = await told(self._store, self._readers.clock, ids)
         if concerned:
-            assert self._store is not None
-            assert self._clock is not None
-            ids = list({each.event_id for each in concerned})
-            shown = await stream_queries.shown_of_all(self._store, self._clock.now() - KEPT, ids)
             streams = [s for id_ in {c.account_id for c in concerned} for s in self._of(id_)]
-            await self._check(streams)
+            await self._readers.check(streams)
         self._position = position
         for event_id, change in _last(concerned).items():
             if event_id in shown:
@@ -281,63 +229,19 @@ class Streams:
             revoked.clear()
             await asyncio.sleep(_CHECK_SECONDS)
             try:
-                await self._check(self._all())
+                await self._readers.check(self._all())
             except FAULTS as error:
                 _log.warning("streams_not_checked", error=repr(error))
                 revoked.set()
 
     async def _is_over(self, stream: Stream) -> bool:
-        await self._check([stream])
+        await self._readers.check([stream])
         return stream.ended
-
-    def _has_expired(self, stream: Stream) -> bool:
-        """Costs no query: that a token was revoked is looked at for many streams at once."""
-        assert self._clock is not None
-        expiry = stream.identity.expiry
-        return expiry is not None and expiry <= self._clock.now()
-
-    async def _check(self, streams: Sequence[Stream]) -> None:
-        """End those whose readers may not read any more, of all that is known until now."""
-        assert self._trust is not None
-        for each in streams:
-            if self._has_expired(each):
-                each.end()
-        open_ = [each for each in streams if not each.ended]
-        if not self._trust.is_trusted():
-            await self._find(open_)
-        while stale := [each for each in open_ if each.checked != self._trust.generation]:
-            await self._find(stale)
-            open_ = [each for each in open_ if not each.ended]
-
-    async def _find(self, stale: Sequence[Stream]) -> None:
-        """Their tokens anew."""
-        assert self._trust is not None
-        assert self._tokens is not None
-        by_token: dict[int, list[Stream]] = {}
-        for stream in stale:
-            by_token.setdefault(stream.identity.token_id, []).append(stream)
-        ids = sorted(by_token)
-        for start in range(0, len(ids), _TOKENS):
-            some = ids[start : start + _TOKENS]
-            generation = self._trust.generation
-            good = await self._tokens.identities(some)
-            for token_id in some:
-                for stream in by_token[token_id]:
-                    _renew(stream, good.get(token_id), generation)
 
 
 async def told(db: Queries, clock: Clock, ids: Sequence[int]) -> dict[int, Shown]:
     """Events by their ids, as unrestricted users of their accounts see them."""
     return await stream_queries.shown_of_all(db, clock.now() - KEPT, ids) if ids else {}
-
-
-def _renew(stream: Stream, identity: Identity | None, generation: int) -> None:
-    """What its token allows since a generation of trust."""
-    if identity is None or not identity.scopes.allow(SCOPES):
-        stream.end()
-    else:
-        stream.identity = narrowed(identity, stream.identity.narrowing)
-        stream.checked = generation
 
 
 def _first(item: tuple[int, Shown]) -> int:
