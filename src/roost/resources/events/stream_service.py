@@ -17,8 +17,8 @@ from roost.core.events.feed import Feed
 from roost.core.revocation_queries import CHANNEL
 from roost.resources.events import stream_queries
 from roost.resources.events.queries import KEPT
+from roost.resources.events.reader_service import Readers, Stream, Tokens, Trust
 from roost.resources.events.service import sees_all, visible_to
-from roost.resources.events.stream_readers import Readers, Stream, Tokens, Trust
 from roost.resources.events.stream_rules import (
     OPENING,
     Shown,
