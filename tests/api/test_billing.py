@@ -43,7 +43,7 @@ async def test_invoice(client: Client, stranger: Client, roost: Roost, account: 
     assert (await client.get(INVOICES))["data"] == [row]
     (item,) = (await client.get(f"{INVOICES}/{invoice_id}/items"))["data"]
     assert item == {
-        "label": f"Volume - data ({account.id})",
+        "label": f"Volume - data ({-account.id})",
         "type": "hourly",
         "quantity": 24,
         "unit_price": "0.00300",

@@ -188,7 +188,7 @@ async def test_an_invoice_of_transfer(client: Client, roost: Roost, account: Acc
             """
             insert into ledger (account_id, service, resource_id, at, label, plan, region,
                 quantity, hourly, monthly, tags)
-            values ($1, 'compute', $1, $2, 'web', $3, 'us-lake', 1, $4::text::numeric,
+            values ($1, 'compute', -$1::bigint, $2, 'web', $3, 'us-lake', 1, $4::text::numeric,
                 $4::text::numeric, '{}')
             """,
             *(account.id, at, plan, price),
@@ -196,7 +196,7 @@ async def test_an_invoice_of_transfer(client: Client, roost: Roost, account: Acc
     await store.execute(
         """
         insert into usage_month (month, account_id, compute_id, region, bytes_in, bytes_out)
-        values ($1, $2, $2, 'us-lake', 0, $3)
+        values ($1, $2, -$2::bigint, 'us-lake', 0, $3)
         """,
         *(starts.date(), account.id, 1500 * GB),
     )

@@ -51,12 +51,12 @@ async def owe(roost: Roost, account_id: int, usd: str) -> None:
 
 
 async def use(roost: Roost, account_id: int) -> None:
-    """Something that costs a cent or two and has just begun."""
+    """Something that costs a cent or two and has just begun, with an id that nothing else gets."""
     await roost.store.execute(
         """
         insert into ledger (account_id, service, resource_id, at, label, plan, region, quantity,
             hourly, monthly, tags)
-        values ($1, 'blockstorage', $1, $2, 'data', '', 'us-lake', 100, 0.00015, 0.1, '{}')
+        values ($1, 'blockstorage', -$1::bigint, $2, 'data', '', 'us-lake', 100, 0.00015, 0.1, '{}')
         """,
         account_id,
         roost.clock.seconds() - timedelta(seconds=1),

@@ -13,7 +13,10 @@ INVOICES = "/account/invoices"
 
 
 async def charged_last_month(roost: Roost, account_id: int, days: int = 1) -> None:
-    """A volume of 20 GiB that ended before this month, in an account that is older."""
+    """A volume of 20 GiB that ended before this month, in an account that is older.
+
+    Its id is none that a volume of somebody else may get.
+    """
     ended = month_start(roost.clock.now()) - timedelta(days=1)
     await roost.store.execute(
         "update account set created = $2 where id = $1",
@@ -28,8 +31,8 @@ async def charged_last_month(roost: Roost, account_id: int, days: int = 1) -> No
             """
             insert into ledger (account_id, service, resource_id, at, label, plan, region, quantity,
                 hourly, monthly, tags)
-            values ($1, 'blockstorage', $1, $2, 'data', '', 'us-lake', 20, $3::text::numeric,
-                $4::text::numeric, '{blue}')
+            values ($1, 'blockstorage', -$1::bigint, $2, 'data', '', 'us-lake', 20,
+                $3::text::numeric, $4::text::numeric, '{blue}')
             """,
             account_id,
             at,
