@@ -5,6 +5,7 @@ server is like afterwards: its log, its memory, its open files, its children.
 """
 
 import asyncio
+import itertools
 import json
 import sys
 from functools import partial
@@ -37,8 +38,8 @@ from tests.support.payments import added
 
 pytestmark = [pytest.mark.qemu, pytest.mark.mariadb, pytest.mark.powerdns, pytest.mark.seaweedfs]
 
-_SECONDS = 120.0
-"""For which all is used."""
+_SECONDS = 60.0
+"""For which all is used; longer where something was refused all the time."""
 _MEMORY = 600 << 20
 _FILES = 400
 _CHILDREN = 60
@@ -94,14 +95,13 @@ async def _use(region: Region, users: list[User]) -> None:
     async with asyncio.TaskGroup() as group:
         for user in users:
             group.create_task(user.again(partial(use_bucket, user, SHARED), end))
-            group.create_task(user.again(partial(use_bucket, user, f"own-{user.name}"), end))
-            group.create_task(user.again(partial(use_zone, user), end))
+            group.create_task(
+                user.again(partial(use_bucket, user, f"own-{user.name}"), end, "bucket")
+            )
+            group.create_task(user.again(partial(use_zone, user), end, "zone"))
             group.create_task(_use_guest(region, user, end))
         group.create_task(_use_database(users[1], end))
         group.create_task(_wander(users, wanderer, end))
-    for user in users:
-        assert {"bucket", "zone", "rules", "reboot", "attach"} <= set(user.done), user.done
-    assert sum(user.done.get("transfer", 0) for user in users) > 0
 
 
 async def _made(region: Region, user: User, label: str, **more: object) -> int:
@@ -118,17 +118,17 @@ async def _use_guest(region: Region, user: User, end: float) -> None:
     volume = await user.client.post(VOLUMES, body)
     await user.settled("volume", volume["id"])
     await asyncio.gather(
-        user.again(partial(use_guest, user, compute_id, volume["id"]), end),
-        user.again(partial(change_rules, user, firewall["id"]), end),
+        user.again(partial(use_guest, user, compute_id, volume["id"]), end, "reboot", "attach"),
+        user.again(partial(change_rules, user, firewall["id"]), end, "rules"),
     )
 
 
 async def _wander(users: list[User], compute_id: int, end: float) -> None:
-    number = 0
-    while asyncio.get_running_loop().time() < end:
+    for number in itertools.count():
         owner, heir = users[number % len(users)], users[(number + 1) % len(users)]
         await pass_on(owner, heir, compute_id)
-        number += 1
+        if asyncio.get_running_loop().time() > end:
+            return
 
 
 async def _use_database(user: User, end: float) -> None:

@@ -82,12 +82,16 @@ class User:
     def counted(self, what: str) -> None:
         self.done[what] = self.done.get(what, 0) + 1
 
-    async def again(self, work: Callable[[int], Awaitable[None]], until_time: float) -> None:
-        """Until then on the clock of the loop; what has begun comes to its end."""
+    async def again(
+        self, work: Callable[[int], Awaitable[None]], until_time: float, *needed: str
+    ) -> None:
+        """Until then on the clock of the loop, and until all that is needed was done once; what has
+        begun comes to its end."""
         for number in itertools.count():
-            if asyncio.get_running_loop().time() > until_time:
-                return
             await work(number)
+            late = asyncio.get_running_loop().time() > until_time
+            if late and self.done.keys() >= set(needed):
+                return
 
 
 async def use_bucket(user: User, label: str, number: int) -> None:
