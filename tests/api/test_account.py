@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from datetime import timedelta
 from pathlib import Path
 
 import aiohttp
@@ -10,6 +9,7 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
+from roost.core.billing.charges import month_start, next_month
 from roost.resources.regions.rules import served
 from roost.web.registry import Registry
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
@@ -319,13 +319,15 @@ async def test_availability(client: Client) -> None:
 
 @pytest.mark.spec("B account 10")
 async def test_transfer(roost: Roost, client: Client, account: Account) -> None:
-    """Instances of a whole month count whole, one of the middle of a month for half of it."""
+    """Instances of a whole month count whole, one of its middle for half of it."""
     pool = {"billable": 0, "quota": 0, "used": 0, "region_transfers": []}
     assert await client.get("/account/transfer") == pool
     ids = [(await client.post(INSTANCES, create_body()))["id"] for _ in range(2)]
-    month = roost.clock.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    following = (month + timedelta(days=32)).replace(day=1)
-    times = (month, month + (following - month) / 2)
+    now = roost.clock.seconds()
+    month = month_start(now)
+    following = next_month(month)
+    # Whoever runs this before the middle of a month has to do with what is of now.
+    times = (month, min(month + (following - month) / 2, now))
     async with roost.store.transaction() as db:
         # Nobody else changes what the ledger says.
         await db.execute("set local session_replication_role = replica")
@@ -333,7 +335,8 @@ async def test_transfer(roost: Roost, client: Client, account: Account) -> None:
             "update ledger set at = $2 where service = 'compute' and resource_id = $1",
             zip(ids, times, strict=True),
         )
-    assert await client.get("/account/transfer") == {**pool, "quota": 1500}
+    quota = 1000 + 1000 * (following - times[1]) // (following - month)
+    assert await client.get("/account/transfer") == {**pool, "quota": quota}
 
 
 async def test_no_region_announces_what_is_not_served(client: Client) -> None:

@@ -184,12 +184,12 @@ async def test_a_year_passes(
     monkeypatch.setattr(GROUPS, "schedules", (YEARLY, DAILY))
     async with running_lab(tmp_path, database_url) as lab:
         begin = lab.running.roost.clock.now()
-        await lab.put("/clock", {"advance": 365 * 86400})
+        await lab.put("/clock", {"advance": 366 * 86400})
         midnight = begin.replace(hour=0, minute=0, second=0, microsecond=0)
-        daily = [midnight + timedelta(days=n) for n in range(1, 366)]
+        daily = [midnight + timedelta(days=n) for n in range(1, 367)]
         assert await ended_ticks(lab, "daily", daily[-1]) == daily
-        new_year = datetime(begin.year + 1, 1, 1)
-        assert await ended_ticks(lab, "yearly", new_year) == [new_year]
+        yearly = [day for day in daily if (day.month, day.day) == (1, 1)]
+        assert await ended_ticks(lab, "yearly", yearly[-1]) == yearly
 
 
 async def ended_ticks(lab: Lab, schedule: str, last: datetime) -> list[datetime]:

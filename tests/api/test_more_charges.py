@@ -24,7 +24,7 @@ from tests.support.families import adopt
 from tests.support.instances import INSTANCES, made
 from tests.support.invoices import INVOICES, invoiced
 from tests.support.object_storage import made_bucket, path_of
-from tests.support.usage import RESTED
+from tests.support.usage import RESTED, read_in_month
 
 GB = 10**9
 PER_GB, _OWN_PRICE = Decimal("0.005"), Decimal("0.007")
@@ -116,7 +116,7 @@ async def _sent(roost: Roost, compute_id: int, gigabytes: int, at: datetime) -> 
 
 async def test_transfer_beyond_the_pool(client: Client, roost: Roost, account: Account) -> None:
     """Each hour brings what came, and takes back what a new instance has room for."""
-    row, now = await made(client), roost.clock.now()
+    row, now = await made(client), read_in_month(roost.clock.now())
     quota = (await client.get("/account/transfer"))["quota"]
     await _sent(roost, row["id"], quota + 30, now)
     assert (await client.get("/account/transfer"))["billable"] == 30
@@ -157,7 +157,7 @@ async def test_a_region_with_its_own_pool(
     client: Client, roost: Roost, account: Account, own_pool: str
 ) -> None:
     """It has no part in the room of the others, and what was sent from there stays its own."""
-    row, now = await made(client, region=own_pool), roost.clock.now()
+    row, now = await made(client, region=own_pool), read_in_month(roost.clock.now())
     await made(client)
     (own,) = (await client.get("/account/transfer"))["region_transfers"]
     assert (own["id"], own["used"], own["billable"]) == (own_pool, 0, 0)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from roost.app.roost import Roost
+from roost.core.billing.charges import month_start
 from roost.resources.compute.engine import Counters
 from roost.resources.compute.network_engine import Traffic
 from roost.resources.usage.rules import STEP
@@ -15,10 +16,18 @@ BUSY = tuple(replace(RESTED, cpu_seconds=300 * n) for n in range(19))
 STEP_TIME = timedelta(seconds=STEP)
 
 
+def read_in_month(now: datetime) -> datetime:
+    """When counters have to be read so that what they show was used in the month of `now`.
+
+    A minute ago but for the first minutes of a month, as a reading is of the minutes before it.
+    """
+    return max(now - timedelta(minutes=1), month_start(now) + STEP_TIME)
+
+
 async def measure(roost: Roost, compute_id: int, *readings: Counters) -> datetime:
-    """Readings of the past, five minutes apart, the last one a minute ago; when the first was."""
+    """Readings of this month, five minutes apart, the last one a minute ago; when the first was."""
     shown = readings or (RESTED, replace(RESTED, cpu_seconds=30))
-    first = roost.clock.now() - timedelta(minutes=1) - (len(shown) - 1) * STEP_TIME
+    first = read_in_month(roost.clock.now()) - (len(shown) - 1) * STEP_TIME
     for number, counters in enumerate(shown):
         await note(roost.store, {compute_id: counters}, first + number * STEP_TIME)
     return first
