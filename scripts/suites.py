@@ -39,6 +39,7 @@ class Suite:
 
 ENGINES = (
     Suite("qemu", ["roost.engines.qemu"], "qemu"),
+    Suite("ceph", ["roost.engines.qemu.rbd", "roost.engines.qemu.volumes"], "ceph"),
     Suite("mariadb", ["roost.engines.mariadb"], "mariadb"),
     Suite("managed-postgresql", ["roost.engines.postgresql"], "managed_postgresql"),
     Suite("powerdns", ["roost.engines.powerdns"], "powerdns"),

@@ -25,7 +25,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("roost")
 
 _E2E = Path(__file__).parent / "e2e"
-_ENGINES = ("browser", "managed_postgresql", "mariadb", "powerdns", "qemu", "seaweedfs")
+_ENGINES = ("browser", "ceph", "managed_postgresql", "mariadb", "powerdns", "qemu", "seaweedfs")
 _FLAKY = flaky_tests()
 _SHOWN = 8000
 """Characters of a log, the last."""

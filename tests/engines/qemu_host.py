@@ -16,8 +16,10 @@ from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.network.config import NetworkConfig, network_name, tap_name
 from roost.engines.qemu.volumes.engine import QemuVolumes
 from roost.engines.qemu.volumes.files import VolumeFile
+from roost.engines.qemu.volumes.sources import VolumeSource
 from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.engine import InstanceSpec
+from roost.resources.volumes.engine import VolumeEngine
 from tests.engines.harness import Pools, claim_pools, until
 from tests.support.images import ensure_mini
 
@@ -42,10 +44,13 @@ class QemuHarness:
         return self.pools.spec(compute_id)
 
     def reopen(self) -> QemuInstances:
-        network = NetworkConfig((self.pools.ipv4,), self.pools.ipv6)
-        return QemuInstances(self.state_dir, self._images, network, "tcg")
+        return self._instances(None)
 
-    def reopen_volumes(self) -> QemuVolumes:
+    def _instances(self, volumes: VolumeSource | None) -> QemuInstances:
+        network = NetworkConfig((self.pools.ipv4,), self.pools.ipv6)
+        return QemuInstances(self.state_dir, self._images, network, "tcg", volumes=volumes)
+
+    def reopen_volumes(self) -> VolumeEngine:
         return QemuVolumes(self.state_dir)
 
     async def write_disk(self, disk: DiskSpec, mark: str) -> None:

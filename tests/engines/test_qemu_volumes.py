@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from roost.core.engine import EngineError
-from roost.engines.qemu.volumes import engine as volumes
+from roost.engines.qemu.volumes import taking
 from roost.engines.qemu.volumes.files import VolumeFile
 from roost.resources.compute.engine import InstanceSpec, MountedError, VolumeDevice
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
@@ -192,7 +192,7 @@ async def test_what_the_guest_has_open_stays(lab: Lab, use: str, end: str) -> No
 async def test_an_unmount_that_is_under_way_is_waited_for(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(volumes, "_UNMOUNT_SECONDS", 120.0)
+    monkeypatch.setattr(taking, "_UNMOUNT_SECONDS", 120.0)
     volume_id = await lab.create("busy")
     await lab.done(lab.first, f"mkfs.ext2 -q {link('busy')} && mount {link('busy')} /mnt")
     unplug = asyncio.create_task(lab.harness.volumes.unplug(volume_id, lab.first.id))
@@ -253,7 +253,7 @@ async def test_a_full_disk_of_the_host_is_told_and_passes(lab: Lab) -> None:
 async def _refused(lab: Lab, volume_id: int) -> None:
     """The volume cannot be taken from the guest, now and in a second."""
     with pytest.MonkeyPatch.context() as patience:
-        patience.setattr(volumes, "_UNMOUNT_SECONDS", 1.0)
+        patience.setattr(taking, "_UNMOUNT_SECONDS", 1.0)
         with pytest.raises(MountedError, match="unmount it first, or shut the instance down"):
             await lab.harness.volumes.unplug(volume_id, lab.first.id)
 

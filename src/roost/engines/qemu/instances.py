@@ -17,7 +17,7 @@ import structlog
 
 from roost.core.engine import EngineError, Health, Host
 from roost.engines.locks import locked
-from roost.engines.qemu.boot.boots import Boot, arranged
+from roost.engines.qemu.boot.boots import Boot, arrange, volumes_of
 from roost.engines.qemu.boot.command import Accelerator, Machine
 from roost.engines.qemu.boot.launch import KvmError, launch, runs
 from roost.engines.qemu.boot.setups import make_rescue, remove_rescue, write_setup
@@ -46,7 +46,7 @@ from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.engines import NftablesAddresses, QemuMetadata, VxlanOverlay
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.prerequisites import check, qemu_version
-from roost.engines.qemu.volumes.files import holders
+from roost.engines.qemu.volumes.sources import FileSource, VolumeSource
 from roost.resources.compute.engine import (
     Counters,
     DiskDevice,
@@ -54,7 +54,6 @@ from roost.resources.compute.engine import (
     InstanceSpec,
     InstanceState,
     NoDisksError,
-    VolumeDevice,
 )
 from roost.threads import DISK
 
@@ -80,14 +79,17 @@ class QemuInstances:
         network: NetworkConfig,
         accelerator: Accelerator,
         dns: tuple[IPv4Address | IPv6Address, ...] = (),
+        volumes: VolumeSource | None = None,
     ) -> None:
-        """`dns`: the name servers that guests are told."""
+        """`dns`: the name servers that guests are told; `volumes`: where they are, by default
+        files of this host."""
         self._accelerator = accelerator
         self._state_dir = state_dir.resolve()
         self._images = images
         self._config = network
         self._network = GuestNetwork(self._state_dir, network)
         self._dns = dns
+        self._volumes = volumes or FileSource(self._state_dir)
         self._disks = QemuDisks(self._state_dir, images)
         self._backups = QemuBackups(self._state_dir)
         self._addresses = NftablesAddresses(self._network)
@@ -255,9 +257,8 @@ class QemuInstances:
         rescue = await make_rescue(guest, self._images) if spec.rescue else None
         if rescue is None:
             remove_rescue(guest)
-        volumes = any(isinstance(device, VolumeDevice) for device in spec.devices)
-        held = await DISK.run(holders, self._state_dir) if volumes else {}
-        with arranged(guest, spec, rescue, held) as boot:
+        async with self._volumes.opened(guest, volumes_of(spec)) as volumes:
+            boot = arrange(guest, spec, rescue, volumes)
             await write_setup(guest, spec, boot.image, self._dns)
             disks = [device.disk_id for device in spec.devices if isinstance(device, DiskDevice)]
             guest.write_boot(spec, disks)

@@ -1,15 +1,13 @@
 """What a guest starts with: its drives, and the image whose kernel and set-up it uses."""
 
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from roost.core.engine import EngineError
 from roost.engines.qemu.guests.devices import FIRST_LOOSE_LUN, Drive, slot_lun, volume_drive
 from roost.engines.qemu.guests.directory import RESCUE_DISK, Guest
 from roost.engines.qemu.images.store import GuestImage
-from roost.engines.qemu.volumes.files import VolumeFile
+from roost.engines.qemu.volumes.sources import Opened
 from roost.resources.compute.engine import (
     DiskDevice,
     InstanceSpec,
@@ -29,8 +27,8 @@ class Boot:
     image: GuestImage | None
     """None when what it boots from did not begin as an image."""
     root_lun: int
-    files: Mapping[int, int] = field(default_factory=dict)
-    """Descriptors of its volumes, by their ids."""
+    volumes: Mapping[int, Opened] = field(default_factory=dict)
+    """By their ids."""
 
     @property
     def kernel(self) -> GuestImage | None:
@@ -38,59 +36,52 @@ class Boot:
         return self.image if self.image is not None and self.image.kernel is not None else None
 
 
-@contextmanager
-def arranged(
+def volumes_of(spec: InstanceSpec) -> Collection[int]:
+    """The ids of the volumes that it boots with."""
+    return [each.volume_id for each in spec.devices if isinstance(each, VolumeDevice)]
+
+
+def arrange(
     guest: Guest,
     spec: InstanceSpec,
     rescue: GuestImage | None,
-    held: Mapping[str, int],
+    volumes: Mapping[int, Opened],
     luns: Mapping[int, int] | None = None,
-) -> Iterator[Boot]:
-    """Find what a specification boots with, and open its volumes until the block ends.
+) -> Boot:
+    """Find what a specification boots with.
 
     NoDisksError when a device does not exist, or none is to boot from.
-    `rescue` is the system to boot instead; `held` are the open files of running guests; `luns`
-    are those of volumes that have some already.
+    `rescue` is the system to boot instead; `volumes` are open for the guest; `luns` are those of
+    volumes that have some already.
     """
-    files: dict[int, int] = {}
-    try:
-        _open_volumes(guest, spec, held, files)
-        if rescue is not None:
-            drives = _drives(guest, spec, None, {})
-            drives.append(Drive("rescue", "qcow2", RESCUE_DISK, RESCUE_LUN))
-            boot = Boot(tuple(drives), rescue, RESCUE_LUN, files)
-        else:
-            boot = _own_boot(guest, spec, files, luns or {})
-        _check_kernel(boot)
-        yield boot
-    finally:
-        for descriptor in files.values():
-            os.close(descriptor)
+    if rescue is not None:
+        drives = _drives(guest, spec, None, volumes, {})
+        drives.append(Drive("rescue", "qcow2", RESCUE_DISK, RESCUE_LUN))
+        boot = Boot(tuple(drives), rescue, RESCUE_LUN, volumes)
+    else:
+        boot = _own_boot(guest, spec, volumes, luns or {})
+    _check_kernel(boot)
+    return boot
 
 
 def _own_boot(
-    guest: Guest, spec: InstanceSpec, files: dict[int, int], luns: Mapping[int, int]
+    guest: Guest, spec: InstanceSpec, volumes: Mapping[int, Opened], luns: Mapping[int, int]
 ) -> Boot:
     root = next((device for device in spec.devices if device.slot == spec.root), None)
     if root is None or spec.root is None:
         raise NoDisksError("The instance has no disks to boot from")
     image = guest.disk(root.disk_id).image() if isinstance(root, DiskDevice) else None
     firmware = image is None or image.kernel is None
-    drives = _drives(guest, spec, spec.root if firmware else None, luns)
-    return Boot(tuple(drives), image, slot_lun(spec.root), files)
-
-
-def _open_volumes(
-    guest: Guest, spec: InstanceSpec, held: Mapping[str, int], files: dict[int, int]
-) -> None:
-    for device in spec.devices:
-        if isinstance(device, VolumeDevice):
-            volume = VolumeFile(guest.state_dir, device.volume_id)
-            files[device.volume_id] = volume.open(guest.id, held)
+    drives = _drives(guest, spec, spec.root if firmware else None, volumes, luns)
+    return Boot(tuple(drives), image, slot_lun(spec.root), volumes)
 
 
 def _drives(
-    guest: Guest, spec: InstanceSpec, first: Slot | None, luns: Mapping[int, int]
+    guest: Guest,
+    spec: InstanceSpec,
+    first: Slot | None,
+    volumes: Mapping[int, Opened],
+    luns: Mapping[int, int],
 ) -> list[Drive]:
     """The drives of a specification; the firmware boots the slot `first`."""
     drives: list[Drive] = []
@@ -103,7 +94,8 @@ def _drives(
             case VolumeDevice(slot, volume_id, label):
                 lun = loose if slot is None else slot_lun(slot)
                 loose += slot is None
-                drives.append(volume_drive(volume_id, label, luns.get(volume_id, lun), boots))
+                lun, below = luns.get(volume_id, lun), volumes[volume_id].below
+                drives.append(volume_drive(volume_id, label, lun, below, boots))
     return drives
 
 

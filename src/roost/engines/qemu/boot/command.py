@@ -1,13 +1,14 @@
 """The command line of a guest's QEMU. Paths are relative to the guest's directory."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from roost.engines.qemu.boot.boots import Boot
 from roost.engines.qemu.guests.devices import SCSI_BUS, SEED_LUN
 from roost.engines.qemu.guests.directory import CONSOLE, FIRMWARE, SEED, Guest
+from roost.engines.qemu.volumes.sources import secret_name
 from roost.resources.compute.engine import InstanceSpec
 from roost.resources.compute.network_engine import PublicLink
 
@@ -50,12 +51,14 @@ def command(
     taps: Sequence[int],
     monitor: int,
     terminal: int,
+    secrets: Mapping[int, int],
     *,
     waits: bool = False,
 ) -> list[str]:
     """The program and its arguments.
 
-    The descriptors: `taps` of the network devices, the others of sockets that listen.
+    The descriptors: `taps` of the network devices, `secrets` of volumes by their ids, the others of
+    sockets that listen.
 
     One that `waits` is filled by another machine's QEMU, and then goes on only when it is told to.
     """
@@ -73,7 +76,7 @@ def command(
         *("-device", "virtio-rng-pci"),
         *_cards(spec, taps),
         *("-device", "virtio-scsi-pci,id=scsi0"),
-        *_disks(boot),
+        *_disks(boot, secrets),
         *_seed(guest),
         *_kernel(guest, boot),
         *_firmware(guest),
@@ -105,10 +108,14 @@ def _cards(spec: InstanceSpec, taps: Sequence[int]) -> list[str]:
     return arguments
 
 
-def _disks(boot: Boot) -> list[str]:
+def _disks(boot: Boot, secrets: Mapping[int, int]) -> list[str]:
     arguments: list[str] = []
-    for volume_id, descriptor in boot.files.items():
-        arguments += ["-add-fd", f"fd={descriptor},set={volume_id}"]
+    for volume in boot.volumes.values():
+        if volume.descriptor is not None:
+            arguments += ["-add-fd", f"fd={volume.descriptor},set={volume.id}"]
+    for volume_id, descriptor in secrets.items():
+        file = f"id={secret_name(volume_id)},file=/proc/self/fd/{descriptor}"
+        arguments += ["-object", f"secret,format=base64,{file}"]
     for drive in boot.drives:
         arguments += drive.arguments()
     return arguments

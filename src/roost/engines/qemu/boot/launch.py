@@ -61,8 +61,28 @@ async def launch(
         listening(guest.directory, MONITOR) as monitor,
         listening(guest.directory, TERMINAL) as terminal,
     ):
-        arguments = command(guest, spec, machine, boot, taps, monitor, terminal, waits=waits)
-        await _run(guest, arguments, (*taps, monitor, terminal, *boot.files.values()))
+        secrets = dict[int, int]()
+        try:
+            for volume in boot.volumes.values():
+                if volume.secret is not None:
+                    secrets[volume.id] = _readable(volume.secret)
+            command_line = command(
+                guest, spec, machine, boot, taps, monitor, terminal, secrets, waits=waits
+            )
+            files = [each.descriptor for each in boot.volumes.values()]
+            open_files = (each for each in files if each is not None)
+            inherited = (*taps, monitor, terminal, *open_files, *secrets.values())
+            await _run(guest, command_line, inherited)
+        finally:
+            for descriptor in secrets.values():
+                os.close(descriptor)
+
+
+def _readable(secret: str) -> int:
+    """A file in memory: on a command line everybody would see it."""
+    descriptor = os.memfd_create("secret")
+    os.write(descriptor, secret.encode())
+    return descriptor
 
 
 async def _run(guest: Guest, arguments: Sequence[str], descriptors: Sequence[int]) -> None:

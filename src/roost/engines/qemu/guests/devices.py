@@ -1,8 +1,8 @@
 """Disks and volumes as a guest's QEMU has them: each is a block node and a SCSI disk of one name.
 
 The same description serves the command line and, for a guest that runs, the monitor's
-`blockdev-add` and `device_add`. QEMU opens the guest's own disks by their names; a volume's file
-belongs to root, so an open descriptor of it is handed over (`/dev/fdset/ID`).
+`blockdev-add` and `device_add`. QEMU opens the guest's own disks by their names; what a volume is
+to it, its source knows (`roost.engines.qemu.volumes.sources`).
 """
 
 import json
@@ -31,8 +31,8 @@ class Drive:
     name: str
     """Of the node and of the device, such as `disk-100001`."""
     format: Format
-    file: str
-    """Relative to the guest's directory, or `/dev/fdset/ID`."""
+    file: "str | Options"
+    """Its name, relative to the guest's directory, or the node that is below."""
     lun: int
     label: str | None = None
     """Of a volume: the end of its name under `/dev/disk/by-id`."""
@@ -73,14 +73,14 @@ class Drive:
         return ["-blockdev", json.dumps(self.node()), "-device", json.dumps(self.device())]
 
 
-def block_node(name: str, image_format: Format, file: str) -> Options:
+def block_node(name: str, image_format: Format, file: str | Options) -> Options:
     """A node that gives the host's disk back what the guest discards."""
-    return {
-        "driver": image_format,
-        "node-name": name,
-        "discard": "unmap",
-        "file": {"driver": "file", "filename": file},
-    }
+    below = file_node(file) if isinstance(file, str) else file
+    return {"driver": image_format, "node-name": name, "discard": "unmap", "file": below}
+
+
+def file_node(name: str) -> Options:
+    return {"driver": "file", "filename": name}
 
 
 def disk_name(disk_id: int) -> str:
@@ -101,10 +101,11 @@ def volume_of(name: str) -> int | None:
     return int(name.removeprefix(_VOLUME)) if name.startswith(_VOLUME) else None
 
 
-def volume_drive(volume_id: int, label: str, lun: int, boots: bool = False) -> Drive:
-    """Its open descriptor must be in the set of descriptors that has the volume's id."""
-    file = f"/dev/fdset/{volume_id}"
-    return Drive(volume_name(volume_id), "raw", file, lun, label, boots)
+def volume_drive(
+    volume_id: int, label: str, lun: int, below: Options, boots: bool = False
+) -> Drive:
+    """`below`: the node of what holds the data."""
+    return Drive(volume_name(volume_id), "raw", below, lun, label, boots)
 
 
 def slot_lun(slot: Slot) -> int:

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
@@ -62,6 +63,16 @@ async def patiently(work: Callable[[], Awaitable[object]]) -> None:
             await asyncio.sleep(_POLL_SECONDS)
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a program ended, and what it printed."""
+
+    code: int
+    """The exit status, or the number of a signal below zero."""
+    out: str
+    err: str
+
+
 async def run(
     doing: str,
     *command: str | Path,
@@ -71,12 +82,27 @@ async def run(
     ok: Container[int] = (0,),
     heard: Listener | None = None,
 ) -> str:
-    """What the program prints; each piece of it is also `heard` at once.
+    """What the program prints; each piece of it, and of what it complains of, is `heard` at once.
 
     `files` are descriptors that it inherits, `ok` the exit codes of success. Raises EngineError,
     which starts with `doing` (such as "The disk could not be made") and names no paths of the
     host; the operator finds the program's own words in the log.
     """
+    done = await finish(doing, *command, feed=feed, cwd=cwd, files=files, heard=heard)
+    if done.code not in ok:
+        raise failure(doing, Ending.of(command, done.code, done.err or done.out))
+    return done.out
+
+
+async def finish(
+    doing: str,
+    *command: str | Path,
+    feed: str = "",
+    cwd: Path | None = None,
+    files: Sequence[int] = (),
+    heard: Listener | None = None,
+) -> Done:
+    """Run a program to its end, whichever that is; EngineError where there is no such program."""
     # A file, not a pipe: a program that ends early then cannot fail us in the middle of a write.
     with os.fdopen(os.memfd_create("feed"), "w+") as source:
         source.write(feed)
@@ -93,16 +119,14 @@ async def run(
         except OSError as error:
             raise failure(doing, f"{command[0]}: {error}") from error
     try:
-        out, err = await asyncio.gather(_read(process.stdout, heard), _read(process.stderr, None))
-        await process.wait()
+        out, err = await asyncio.gather(_read(process.stdout, heard), _read(process.stderr, heard))
+        code = await process.wait()
     except BaseException:
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
         raise
-    if process.returncode not in ok:
-        raise failure(doing, Ending.of(command, process.returncode, err or out))
-    return out
+    return Done(code, out, err)
 
 
 async def _read(pipe: asyncio.StreamReader | None, heard: Listener | None) -> str:

@@ -9,7 +9,7 @@ import shutil
 import tarfile
 
 from roost.core.engine import EngineError, FullError
-from roost.engines.qemu.boot.boots import arranged
+from roost.engines.qemu.boot.boots import arrange, volumes_of
 from roost.engines.qemu.boot.command import Machine
 from roost.engines.qemu.boot.launch import launch
 from roost.engines.qemu.guests.devices import disk_name, volume_name
@@ -24,7 +24,7 @@ from roost.engines.qemu.migration.departures import DOING, asked
 from roost.engines.qemu.migration.messages import Offered, Receiver, processor_of
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.prerequisites import qemu_version
-from roost.engines.qemu.volumes.files import holders
+from roost.engines.qemu.volumes.sources import FileSource
 from roost.resources.compute.engine import InstanceSpec
 from roost.resources.compute.live_engine import HostAddress, UnfitError
 from roost.threads import DISK
@@ -55,8 +55,8 @@ async def prepare(
     channel.write_key(guest, offered.secret)
     await _fetch(guest, offered)
     await _make_disks(guest, offered)
-    held = await DISK.run(holders, guest.state_dir)
-    with arranged(guest, spec, None, held, offered.luns) as boot:
+    async with FileSource(guest.state_dir).opened(guest, volumes_of(spec)) as volumes:
+        boot = arrange(guest, spec, None, volumes, offered.luns)
         guest.write_boot(spec, [each.id for each in offered.disks])
         taps = await network.attach(spec)
         machine = Machine(offered.accelerator, offered.processors, offered.machine)
@@ -66,7 +66,7 @@ async def prepare(
             for tap in taps:
                 os.close(tap)
     nodes = [disk_name(each.id) for each in offered.disks]
-    nodes += [volume_name(each) for each in boot.files]
+    nodes += [volume_name(each) for each in boot.volumes]
     async with asked(guest), connected(guest.directory) as monitor:
         return await _listen(monitor, nodes, offered, address)
 

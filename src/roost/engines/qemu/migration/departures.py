@@ -95,6 +95,8 @@ async def describe(guest: Guest, address: HostAddress) -> Offered:
     channel.write_key(guest, secret)
     archive = await DISK.run(files.pack, guest)
     async with asked(guest), connected(guest.directory) as monitor:
+        if "rbd" in await machines.drivers(monitor):
+            raise UnfitError(f"{DOING}: it has volumes of a storage cluster")
         await channel.take_key(monitor, "server")
         port = await channel.serve(monitor, address)
         await _show(monitor, os.open(archive, os.O_RDONLY | os.O_CLOEXEC))

@@ -63,6 +63,7 @@ class _Image(BaseModel):
 
 class _Node(BaseModel):
     name: str = Field("", alias="node-name")
+    driver: str = Field(alias="drv")
     image: _Image
 
 
@@ -101,8 +102,17 @@ async def version(monitor: Monitor) -> tuple[int, int]:
 
 async def sizes(monitor: Monitor) -> dict[str, int]:
     """In bytes, of block nodes by their names."""
+    return {node.name: node.image.virtual_size for node in await _nodes(monitor)}
+
+
+async def drivers(monitor: Monitor) -> set[str]:
+    """Of block nodes, such as `raw` and `file`."""
+    return {node.driver for node in await _nodes(monitor)}
+
+
+async def _nodes(monitor: Monitor) -> list[_Node]:
     answer = await monitor.execute("query-named-block-nodes", {"flat": True})
-    return {node.name: node.image.virtual_size for node in _NODES.validate_python(answer)}
+    return _NODES.validate_python(answer)
 
 
 async def lun(monitor: Monitor, device: str) -> int:

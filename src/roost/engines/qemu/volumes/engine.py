@@ -3,8 +3,7 @@
 The object holds no state: files and processes tell what there is and who has it.
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,6 @@ from pathlib import Path
 from roost.core.engine import EngineError, Health
 from roost.engines.locks import locked
 from roost.engines.qemu.guests.directory import Guest
-from roost.engines.qemu.guests.monitor import MonitorError
 from roost.engines.qemu.host.files import move, sync
 from roost.engines.qemu.host.parcels import pack, unpack
 from roost.engines.qemu.host.programs import failure, patiently
@@ -20,8 +18,9 @@ from roost.engines.qemu.volumes import plugging
 from roost.engines.qemu.volumes.copies import abandon_copies_of, abandon_copy, copy_volume
 from roost.engines.qemu.volumes.files import VolumeFile, all_volumes, holders
 from roost.engines.qemu.volumes.mounts import is_mounted
+from roost.engines.qemu.volumes.sources import FileSource
+from roost.engines.qemu.volumes.taking import ask, await_unmount, unless_deleted
 from roost.resources.compute.disk_engine import Progress
-from roost.resources.compute.engine import MountedError
 from roost.resources.volumes.engine import VolumeEngine, VolumeSpec, VolumeState
 from roost.threads import DISK
 
@@ -30,8 +29,6 @@ _DETACH = "The volume could not be detached"
 _RESIZE = "The volume could not be resized"
 
 _GB = 1 << 30
-_UNMOUNT_SECONDS = 8.0
-_LOOK_AGAIN_SECONDS = 0.2
 
 
 class QemuVolumes:
@@ -74,8 +71,10 @@ class QemuVolumes:
                     await DISK.run(sync, file.data)
                 # Also when only the file was grown before.
                 if (compute_id := await file.holder()) is not None:
-                    guest = Guest(self._state_dir, compute_id)
-                    await _ask(_RESIZE, guest, partial(plugging.grow, guest.directory, file))
+                    guest, size = Guest(self._state_dir, compute_id), file.data.stat().st_size
+                    await ask(
+                        _RESIZE, guest, partial(plugging.grow, guest.directory, volume.id, size)
+                    )
 
     async def delete(self, volume_id: int) -> None:
         file = self._file(volume_id)
@@ -89,21 +88,20 @@ class QemuVolumes:
                 await DISK.run(file.remove)
 
     async def plug(self, volume_id: int, label: str, compute_id: int) -> None:
-        guest, file = Guest(self._state_dir, compute_id), self._file(volume_id)
+        guest = Guest(self._state_dir, compute_id)
         if guest.process() is None:
             return
-        with _faults(_ATTACH), _unless_deleted(guest):
+        with _faults(_ATTACH), unless_deleted(guest):
             async with locked(guest.directory):
-                plug = partial(plugging.plug, guest, file, label)
-                await patiently(lambda: _ask(_ATTACH, guest, plug))
+                await patiently(lambda: self._plug(guest, volume_id, label))
 
     async def unplug(self, volume_id: int, compute_id: int) -> None:
         guest, file = Guest(self._state_dir, compute_id), self._file(volume_id)
         if guest.process() is None:
             return
-        with _faults(_DETACH), _unless_deleted(guest):
+        with _faults(_DETACH), unless_deleted(guest):
             async with locked(guest.directory):
-                await _ask(_DETACH, guest, partial(_take, guest, file))
+                await ask(_DETACH, guest, partial(_take, guest, file))
 
     async def take(self, volume_id: int, source: VolumeEngine) -> None:
         doing = "The volume could not be moved"
@@ -154,6 +152,10 @@ class QemuVolumes:
     async def close(self) -> None:
         """Nothing is held between calls."""
 
+    async def _plug(self, guest: Guest, volume_id: int, label: str) -> None:
+        async with FileSource(self._state_dir).opened(guest, [volume_id]) as opened:
+            await ask(_ATTACH, guest, partial(plugging.plug, guest, opened[volume_id], label))
+
     def _file(self, volume_id: int) -> VolumeFile:
         return VolumeFile(self._state_dir, volume_id)
 
@@ -169,54 +171,9 @@ def _all_states(state_dir: Path) -> list[VolumeState]:
 async def _take(guest: Guest, file: VolumeFile) -> None:
     """MountedError when the guest uses the volume; one whose file is gone is taken at once."""
     if file.data.exists():
-        await _await_unmount(guest, file)
+        await await_unmount(guest, file.id, partial(DISK.run, is_mounted, file.data))
     await abandon_copies_of(guest, file)
     await plugging.unplug(guest.directory, file.id)
-
-
-async def _await_unmount(guest: Guest, file: VolumeFile) -> None:
-    """Returns when the guest has let go of the volume; MountedError if it does not.
-
-    A guest that never says that it has it open is judged by what it writes: what it has not written
-    to since it was plugged in cannot be mounted for writing.
-    """
-    clock, before = asyncio.get_running_loop().time, -1
-    deadline = clock() + _UNMOUNT_SECONDS
-    while True:
-        use = await plugging.look(guest.directory, file.id)
-        if not use.locked and await _is_still(file, use.writes, before):
-            return
-        if clock() > deadline:
-            raise MountedError(
-                "The instance still uses the volume: unmount it first, or shut the instance down"
-            )
-        before = use.writes
-        await asyncio.sleep(_LOOK_AGAIN_SECONDS)
-
-
-async def _is_still(file: VolumeFile, writes: int, before: int) -> bool:
-    if writes == 0:
-        return True
-    return writes == before and not await DISK.run(is_mounted, file.data)
-
-
-async def _ask(doing: str, guest: Guest, work: Callable[[], Awaitable[None]]) -> None:
-    """Do something with a running guest; nothing when it went off meanwhile."""
-    try:
-        await work()
-    except MonitorError as error:
-        if guest.process() is not None:
-            raise failure(doing, str(error)) from error
-
-
-@contextmanager
-def _unless_deleted(guest: Guest) -> Iterator[None]:
-    """A guest that is deleted meanwhile has nothing any more."""
-    try:
-        yield
-    except FileNotFoundError:
-        if guest.exists():
-            raise
 
 
 @asynccontextmanager

@@ -4,7 +4,6 @@ Each function goes on from wherever a killed control plane stopped.
 """
 
 import asyncio
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +13,7 @@ from qemu.qmp.qmp_client import ExecuteError
 from roost.engines.qemu.guests.devices import FIRST_LOOSE_LUN, volume_drive, volume_name
 from roost.engines.qemu.guests.directory import Guest
 from roost.engines.qemu.guests.monitor import Monitor, MonitorError, connected
-from roost.engines.qemu.volumes.files import VolumeFile, holders
-from roost.threads import DISK
+from roost.engines.qemu.volumes.sources import Opened, secret_name
 
 _DEVICES = "/machine/peripheral"
 _UNPLUG_SECONDS = 10.0
@@ -66,35 +64,32 @@ _DISKS = TypeAdapter(list[_Disk])
 _LUN = TypeAdapter(int)
 
 
-async def plug(guest: Guest, volume: VolumeFile, label: str) -> None:
-    """Nothing happens when the guest has it already.
-
-    Raises MonitorError, and EngineError when there is no file or another guest has it.
-    """
+async def plug(guest: Guest, volume: Opened, label: str) -> None:
+    """Nothing happens when the guest has it already. Raises MonitorError."""
     name = volume_name(volume.id)
     async with connected(guest.directory) as monitor:
-        devices, begun, sets, held = await asyncio.gather(
-            _devices(monitor),
-            nodes(monitor),
-            _file_sets(monitor),
-            DISK.run(holders, guest.state_dir),
-        )
+        devices = await _devices(monitor)
         if name in devices:
             return
-        if name in begun or volume.id in sets:
-            await drop_node(monitor, name, volume.id)
-        drive = volume_drive(volume.id, label, await _free_lun(monitor, devices))
-        descriptor = volume.open(guest.id, held)
+        await drop_node(monitor, name, volume.id)
+        drive = volume_drive(volume.id, label, await _free_lun(monitor, devices), volume.below)
         try:
-            await monitor.pass_file(descriptor, volume.id)
-        finally:
-            os.close(descriptor)
-        try:
+            await _hand_over(monitor, volume)
             await monitor.execute("blockdev-add", drive.node())
             await monitor.execute("device_add", drive.device())
         except ExecuteError:
             await drop_node(monitor, name, volume.id)
             raise
+
+
+async def _hand_over(monitor: Monitor, volume: Opened) -> None:
+    """What its node needs."""
+    if volume.descriptor is not None:
+        await monitor.pass_file(volume.descriptor, volume.id)
+    if volume.secret is not None:
+        name = secret_name(volume.id)
+        secret = {"qom-type": "secret", "id": name, "format": "base64", "data": volume.secret}
+        await monitor.execute("object-add", secret)
 
 
 async def unplug(directory: Path, volume_id: int) -> None:
@@ -111,12 +106,11 @@ async def unplug(directory: Path, volume_id: int) -> None:
         await drop_node(monitor, name, volume_id)
 
 
-async def grow(directory: Path, volume: VolumeFile) -> None:
-    """Tell QEMU, and thereby the guest, the size of the volume's file. Raises MonitorError."""
-    name = volume_name(volume.id)
+async def grow(directory: Path, volume_id: int, size: int) -> None:
+    """Tell QEMU, and thereby the guest, how many bytes the volume has now. Raises MonitorError."""
+    name = volume_name(volume_id)
     async with connected(directory) as monitor:
         if name in await nodes(monitor):
-            size = volume.data.stat().st_size
             await monitor.execute("block_resize", {"node-name": name, "size": size})
 
 
@@ -133,10 +127,12 @@ async def look(directory: Path, volume_id: int) -> Use:
 
 
 async def drop_node(monitor: Monitor, name: str, set_id: int) -> None:
-    """Let QEMU close a file that no device has; it writes out all that it holds of it."""
+    """Let QEMU close what no device has, if it has it; it writes out all that it holds of it."""
     if name in await nodes(monitor):
         await _delete_node(monitor, name)
     await drop_files(monitor, set_id)
+    if secret_name(set_id) in await _objects(monitor):
+        await monitor.execute("object-del", {"id": secret_name(set_id)})
 
 
 async def drop_files(monitor: Monitor, set_id: int) -> None:
@@ -164,7 +160,15 @@ async def _file_sets(monitor: Monitor) -> list[int]:
 
 
 async def _devices(monitor: Monitor) -> list[str]:
-    answer = await monitor.execute("qom-list", {"path": _DEVICES})
+    return await _names(monitor, _DEVICES)
+
+
+async def _objects(monitor: Monitor) -> list[str]:
+    return await _names(monitor, "/objects")
+
+
+async def _names(monitor: Monitor, path: str) -> list[str]:
+    answer = await monitor.execute("qom-list", {"path": path})
     return [each.name for each in _PROPERTIES.validate_python(answer)]
 
 
