@@ -41,8 +41,12 @@ class CephHarness(QemuHarness):
         self.cluster = Cluster(conf, "roost", "roost", f"region{pools.number}")
         super().__init__(state_dir, images, pools)
 
+    @property
+    def source(self) -> RbdSource:
+        return RbdSource(self.state_dir, self.cluster)
+
     def reopen(self) -> QemuInstances:
-        return self._instances(RbdSource(self.state_dir, self.cluster))
+        return self._instances(self.source)
 
     def reopen_volumes(self) -> RbdVolumes:
         return RbdVolumes(self.state_dir, self.cluster)

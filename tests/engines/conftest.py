@@ -1,12 +1,14 @@
 """Engines under test: each contract is held by the simulated one and by the real ones."""
 
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from roost.resources.compute.engine import InstanceSpec
+from tests.engines.ceph_host import lab
 from tests.engines.harness import Harness, SimulatedHarness, root_disk
 from tests.engines.qemu_host import open_qemu
 
@@ -28,6 +30,13 @@ async def harness(
     await harness.engine.shut_down()
     await harness.engine.close()
     await harness.volumes.close()
+
+
+@pytest.fixture(scope="session")
+def ceph_conf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The configuration file of a storage cluster, which all tests share."""
+    with lab(tmp_path_factory.mktemp("ceph")) as conf:
+        yield conf
 
 
 @pytest_asyncio.fixture

@@ -1,21 +1,15 @@
 """The contract of VolumeEngine, held by RBD images of a storage cluster."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from tests.engines.ceph_host import CephHarness, lab, open_ceph
+from tests.engines.ceph_host import CephHarness, open_ceph
 from tests.engines.test_volume_contract import *  # noqa: F403
 
 pytestmark = pytest.mark.ceph
-
-
-@pytest.fixture(scope="session")
-def ceph_conf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with lab(tmp_path_factory.mktemp("ceph")) as conf:
-        yield conf
 
 
 @pytest_asyncio.fixture(scope="module")

@@ -18,7 +18,7 @@ from roost.engines.qemu.boot import launch
 from roost.engines.qemu.boot.boots import Boot
 from roost.engines.qemu.boot.command import Machine, command
 from roost.engines.qemu.boot.launch import KvmError
-from roost.engines.qemu.guests.devices import volume_drive
+from roost.engines.qemu.guests.devices import file_node, volume_drive
 from roost.engines.qemu.guests.directory import CONSOLE, Guest
 from roost.engines.qemu.guests.disk_files import DiskFile, Place, disk_ids
 from roost.engines.qemu.guests.usage import read_console, trim_consoles
@@ -138,9 +138,9 @@ def test_translated_guests_get_no_more_processors_than_there_are(tmp_path: Path)
     guest = Guest(tmp_path, 100_001)
     many = replace(Pools(0).spec(100_001), vcpus=512)
     boot = Boot((), None, 0)
-    arguments = command(guest, many, Machine.of(many, "tcg"), boot, (5,), 6, 7)
+    arguments = command(guest, many, Machine.of(many, "tcg"), boot, (5,), 6, 7, {})
     assert arguments[arguments.index("-smp") + 1] == str(os.cpu_count())
-    arguments = command(guest, many, Machine.of(many, "kvm"), boot, (5,), 6, 7)
+    arguments = command(guest, many, Machine.of(many, "kvm"), boot, (5,), 6, 7, {})
     assert arguments[arguments.index("-smp") + 1] == "512"
 
 
@@ -165,7 +165,8 @@ def test_the_cable_avoids_reserved_addresses(tmp_path: Path) -> None:
 
 
 def test_drives_are_described_alike_on_the_command_line_and_to_the_monitor() -> None:
-    drive = volume_drive(100_007, "one-two_3", 16)
+    below = file_node("/dev/fdset/100007")
+    drive = volume_drive(100_007, "one-two_3", 16, below)
     _, node, _, device = drive.arguments()
     assert json.loads(node) == drive.node()
     assert json.loads(device) == drive.device()
@@ -173,7 +174,7 @@ def test_drives_are_described_alike_on_the_command_line_and_to_the_monitor() -> 
     names = [drive.device()[key] for key in ("vendor", "product", "device_id")]
     assert names == ["Roost", "Volume", "one-two_3"]
     assert "bootindex" not in drive.device()
-    assert volume_drive(100_007, "one-two_3", 0, boots=True).device()["bootindex"] == 1
+    assert volume_drive(100_007, "one-two_3", 0, below, boots=True).device()["bootindex"] == 1
 
 
 def test_a_disk_that_is_being_replaced_is_the_new_one(tmp_path: Path) -> None:

@@ -9,13 +9,15 @@ import pytest
 from roost.app.engines import EngineUnavailableError, bind_engines
 from roost.clock import Clock
 from roost.core.catalog import Catalog, load
-from roost.core.catalog.entries import EngineKind, RegionEntry
+from roost.core.catalog.entries import CephEntry, EngineKind, RegionEntry
 from roost.core.engine import EngineError
 from roost.core.planes import Engines
 from roost.engines.databases.limits import Limits
 from roost.engines.mariadb import providers as mariadb
 from roost.engines.postgresql import providers as postgresql
 from roost.engines.qemu import providers
+from roost.engines.qemu.rbd.cluster import Cluster
+from roost.engines.qemu.volumes.rbd_source import RbdSource
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.object_storage.engine import OBJECT_PLANE
 from roost.resources.volumes.engine import VOLUME_PLANE
@@ -67,7 +69,7 @@ async def test_real_guests_are_told_the_name_servers_of_their_region(tmp_path: P
     (real,) = [binding.engine for binding in bindings if binding.real]
     assert isinstance(real, Recorded)
     servers = catalog.regions[0].resolvers
-    assert real.arguments[-1] == (*servers.ipv4, *servers.ipv6)
+    assert real.arguments[-2:] == ((*servers.ipv4, *servers.ipv6), None)
 
 
 def wishing(region: RegionEntry, engine: EngineKind, **engines: str) -> Catalog:
@@ -126,6 +128,45 @@ async def test_each_data_plane_is_bound_by_itself(tmp_path: Path, region: Region
     )
     found = await bind(Settings(state=tmp_path), catalog, Clock())
     assert all(binding.real for binding in found.bindings)
+
+
+@pytest.fixture
+def ceph(capable_host: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CephEntry:
+    """A cluster that this host can speak with."""
+    monkeypatch.setattr(providers, "missing_packages", lambda: ())
+    (tmp_path / "ceph.conf").touch()
+    return CephEntry(conf=str(tmp_path / "ceph.conf"), pool="cloud")
+
+
+async def test_volumes_are_in_a_storage_cluster_by_the_catalogues_wish(
+    tmp_path: Path, region: RegionEntry, ceph: CephEntry
+) -> None:
+    """The guests of the region open them there."""
+    catalog = wishing(region.model_copy(update={"ceph": ceph}), "local", volumes="ceph")
+    found = await bind(Settings(state=tmp_path), catalog, Clock())
+    assert ("volumes", "ceph", True, "RBD images in Ceph's pool cloud") in bound(found)
+    guests = found.of(INSTANCE_PLANE, region.id)
+    assert isinstance(guests, Recorded)
+    source = guests.arguments[-1]
+    assert isinstance(source, RbdSource)
+    assert source.cluster == Cluster(Path(ceph.conf), "roost", "cloud", region.id)
+
+
+@pytest.mark.parametrize(
+    ("host", "conf", "reason"),
+    [
+        ("second", None, "only the main host has volumes of a storage cluster"),
+        ("main", "/nowhere/ceph.conf", "there is no /nowhere/ceph.conf"),
+    ],
+)
+async def test_a_storage_cluster_that_cannot_be_used_is_not_bound(
+    tmp_path: Path, region: RegionEntry, ceph: CephEntry, host: str, conf: str | None, reason: str
+) -> None:
+    entry = ceph.model_copy(update={"conf": conf or ceph.conf})
+    catalog = wishing(region.model_copy(update={"ceph": entry}), "local", volumes="ceph")
+    settings = Settings(state=tmp_path, engines="local", host=host)
+    with pytest.raises(EngineUnavailableError, match=reason):
+        await bind(settings, catalog, Clock())
 
 
 async def test_volumes_are_simulated_where_guests_are(tmp_path: Path, region: RegionEntry) -> None:

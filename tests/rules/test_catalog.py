@@ -220,6 +220,15 @@ BROKEN: list[tuple[str, str, str]] = [
             ("tcp/81-80", "regions[0].host_ports[1]: Value error, ports are 1 to 65535"),
         )
     ),
+    *(
+        ('engine = "local"', f'engine = "local"\nceph = {{ {name} = "{text}" }}', problem)
+        for name, text, problem in (
+            ("conf", "ceph.conf", "regions[0].ceph.conf: String should match pattern"),
+            ("user", "client.roost", "regions[0].ceph.user: String should match pattern"),
+            ("pool", "--all", "regions[0].ceph.pool: String should match pattern"),
+            ("pool", "a/b", "regions[0].ceph.pool: String should match pattern"),
+        )
+    ),
     ('["9.9.9.9"]', '["9.9.9"]', "regions[0].resolvers.ipv4[0]: Input is not a valid IPv4"),
     ("198.18.0.0/16", "198.18.0.1/16", "regions[1].public_ipv4[0].cidr: Input is not a valid"),
     ("198.18.0.0/16", "198.51.100.128/25", "regions[1].public_ipv4[0].cidr: 198.51.100.128/25 ov"),

@@ -33,6 +33,7 @@ HostPorts = Annotated[
     str, Field(pattern=r"^(tcp|udp)/[0-9]{1,5}(-[0-9]{1,5})?$"), AfterValidator(_has_ports)
 ]
 
+CephName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 EngineKind = Literal["local", "simulated"]
 """Of all data planes of a region: the real engines of this machine, or none."""
 Uplink = Literal["nat", "routed", "none"]
@@ -103,6 +104,16 @@ class HostCapacity(Entry):
     """None: what its engine says."""
 
 
+class CephEntry(Entry):
+    """The cluster that a region's storage is in, where the engine `ceph` serves it."""
+
+    conf: Annotated[str, Field(pattern=r"^/[^\x00-\x1f]{1,255}$")] = "/etc/ceph/ceph.conf"
+    """The clients' configuration file; it, or the place that Ceph looks at, names the keyring."""
+    user: CephName = "roost"
+    """Without `client.`."""
+    pool: CephName = "roost"
+
+
 class RegionEntry(Entry):
     """A region and the engines that serve it."""
 
@@ -130,6 +141,7 @@ class RegionEntry(Entry):
     """Plans with a limited supply: whether the region has any left."""
     overcommit: Overcommit = Overcommit()
     capacity: HostCapacity | None = None
+    ceph: CephEntry = CephEntry()
 
     def engine_of(self, plane: str) -> str:
         return self.engines.get(plane, self.engine)

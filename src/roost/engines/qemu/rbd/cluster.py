@@ -116,6 +116,8 @@ class Cluster:
 def _fault(doing: str, ending: Ending) -> EngineError:
     """Logged, and in words for the volume's owner."""
     general = failure(doing, ending)
+    if "timed out" in ending.said:  # Of which `ceph` says so, and ends with 1.
+        return EngineError(f"{doing}: {_LOST}")
     if ending.code == MISSING:
         return EngineError(f"{doing}: its data do not exist")
     if ending.code == _BUSY:

@@ -10,14 +10,13 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pydantic import BaseModel
-
 from roost.core.engine import EngineError, Health
 from roost.engines.locks import locked
 from roost.engines.qemu.guests.devices import volume_name
 from roost.engines.qemu.guests.directory import Guest
 from roost.engines.qemu.host.programs import faults, patiently
 from roost.engines.qemu.rbd.cluster import Cluster
+from roost.engines.qemu.rbd.room import check_room, health
 from roost.engines.qemu.volumes import plugging
 from roost.engines.qemu.volumes.mounts import is_mounted
 from roost.engines.qemu.volumes.rbd_source import RbdSource
@@ -38,11 +37,6 @@ _GB = 1 << 30
 _NAME = re.compile(r"volume-(\d+)(\.part)?")
 
 
-class _Health(BaseModel):
-    status: str
-    checks: dict[str, object]
-
-
 class RbdVolumes:
     """A VolumeEngine for the guests of a QemuInstances with the same `state_dir`."""
 
@@ -56,6 +50,9 @@ class RbdVolumes:
 
     async def create(self, volume: VolumeSpec) -> None:
         async with self._source.locked(volume.id):
+            if await self._images.find(volume.name) is not None:
+                return
+            await check_room(self._cluster, _MAKE)
             await self._images.create(_MAKE, volume.name, volume.size * _GB)
 
     async def copy(self, source_id: int, target: VolumeSpec, progress: Progress) -> None:
@@ -76,6 +73,7 @@ class RbdVolumes:
             if found is None:
                 raise EngineError(f"{_RESIZE}: its data do not exist")
             if found.size < size:
+                await check_room(self._cluster, _RESIZE)
                 await self._images.resize(_RESIZE, volume.name, size)
             # Also when only the image was grown before.
             if (compute_id := await self._source.holder(volume.id)) is not None:
@@ -143,10 +141,7 @@ class RbdVolumes:
         return [VolumeState(each, sizes[each], held.get(each)) for each in sorted(sizes)]
 
     async def health(self) -> Health:
-        said = await self._cluster.ceph("It is not known how it is", "health", "--format", "json")
-        found = _Health.model_validate_json(said)
-        detail = ", ".join((f"Ceph pool {self._cluster.pool}: {found.status}", *found.checks))
-        return Health(ok=not found.checks.keys() & {"OSD_FULL", "POOL_FULL"}, detail=detail)
+        return await health(self._cluster)
 
     async def close(self) -> None:
         """Nothing is held between calls."""
@@ -154,6 +149,7 @@ class RbdVolumes:
     async def _copy(self, source: str, target: VolumeSpec, progress: Progress) -> None:
         """As of a snapshot, which goes again."""
         part, snapshot = _part(target.id), _snapshot(target.id)
+        await check_room(self._cluster, _COPY)
         await self._remove(_COPY, part)
         try:
             await self._images.take_snapshot(_COPY, source, snapshot)
