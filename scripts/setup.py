@@ -34,6 +34,8 @@ PROXIES = ("nginx-light", "caddy")
 """That run the examples for them."""
 S3_CLIENTS = ("rclone", "restic", "s3cmd", "s3fs", "duplicity", "python3-boto3")
 """The last is how duplicity speaks S3."""
+CEPH = ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph-common", "qemu-block-extra")
+"""Of which `scripts/ceph-lab` makes a cluster."""
 POSTGRES_COMMON, POSTGRES = "postgresql-common", "postgresql"
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")
@@ -55,7 +57,7 @@ def main() -> None:
     if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
         wanted += [POSTGRES_COMMON, POSTGRES]
     if "--tests" in sys.argv[1:]:
-        wanted += [PROMETHEUS, BROWSER, *PROXIES, *S3_CLIENTS]
+        wanted += [PROMETHEUS, BROWSER, *PROXIES, *S3_CLIENTS, *CEPH]
     missing = list(MISSING(wanted))
     if not missing:
         say("all system packages are there")

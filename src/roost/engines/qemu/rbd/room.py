@@ -1,6 +1,7 @@
 """How a cluster is, and whether it takes new data.
 
-A client of a full cluster is not refused: it waits until there is room. So that is asked before.
+A client of a full cluster is not refused: it waits until there is room, `rbd` even when it only
+looks. So that is asked first, of the monitors, which still answer.
 """
 
 from dataclasses import dataclass

@@ -50,12 +50,11 @@ class RbdVolumes:
 
     async def create(self, volume: VolumeSpec) -> None:
         async with self._source.locked(volume.id):
-            if await self._images.find(volume.name) is not None:
-                return
             await check_room(self._cluster, _MAKE)
             await self._images.create(_MAKE, volume.name, volume.size * _GB)
 
     async def copy(self, source_id: int, target: VolumeSpec, progress: Progress) -> None:
+        await check_room(self._cluster, _COPY)
         source = await self._images.find(volume_name(source_id))
         if await self._images.find(target.name) is not None:
             return
@@ -68,12 +67,12 @@ class RbdVolumes:
                 await self._copy(volume_name(source_id), target, progress)
 
     async def resize(self, volume: VolumeSpec) -> None:
+        await check_room(self._cluster, _RESIZE)
         async with self._source.locked(volume.id):
             found, size = await self._images.find(volume.name), volume.size * _GB
             if found is None:
                 raise EngineError(f"{_RESIZE}: its data do not exist")
             if found.size < size:
-                await check_room(self._cluster, _RESIZE)
                 await self._images.resize(_RESIZE, volume.name, size)
             # Also when only the image was grown before.
             if (compute_id := await self._source.holder(volume.id)) is not None:
@@ -149,7 +148,6 @@ class RbdVolumes:
     async def _copy(self, source: str, target: VolumeSpec, progress: Progress) -> None:
         """As of a snapshot, which goes again."""
         part, snapshot = _part(target.id), _snapshot(target.id)
-        await check_room(self._cluster, _COPY)
         await self._remove(_COPY, part)
         try:
             await self._images.take_snapshot(_COPY, source, snapshot)
