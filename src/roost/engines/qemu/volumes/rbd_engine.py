@@ -152,7 +152,9 @@ class RbdVolumes:
         try:
             await self._images.take_snapshot(_COPY, source, snapshot)
             await self._images.copy(_COPY, f"{source}@{snapshot}", part, progress)
-            await self._images.resize(_COPY, part, target.size * _GB)
+            made = await self._images.find(part)
+            if made is not None and made.size < target.size * _GB:
+                await self._images.resize(_COPY, part, target.size * _GB)
             await self._images.rename(_COPY, part, target.name)
         except BaseException:
             with suppress(EngineError):
