@@ -132,7 +132,7 @@ async def test_who_makes_a_bucket_is_answered_when_it_can_be_used(
     for method, path, status in (
         ("GET", f"{name}?acl", OK),
         ("PUT", f"{name}?acl", 400),
-        ("PUT", f"{name}?policy", NOT_BUILT),
+        ("PUT", f"{name}?policy", FORBIDDEN),
         ("PUT", f"{name}?ownershipControls", NOT_BUILT),
         ("PUT", f"{name}?versioning", NOT_BUILT),
         ("DELETE", name, FORBIDDEN),

@@ -18,17 +18,20 @@ pytestmark = pytest.mark.seaweedfs
 PHOTOS, SECOND, OTHERS, MARK = "photos", "second", "others", "1-20300131"
 
 
-def _key(name: str, *grants: BucketGrant, lists: tuple[str, ...] = ()) -> KeySpec:
-    return KeySpec(name, f"{name.upper():A<20}".replace("-", "X"), name * 8, grants, lists)
+def _key(
+    name: str, *grants: BucketGrant, lists: tuple[str, ...] = (), unlimited: bool = False
+) -> KeySpec:
+    access_key = f"{name.upper():A<20}".replace("-", "X")
+    return KeySpec(name, access_key, name * 8, grants, lists, unlimited=unlimited)
 
 
 _WRITES, _READS = BucketGrant(PHOTOS, True), BucketGrant(PHOTOS, False)
 CALLERS: dict[str, KeySpec | None] = {
-    "unlimited": _key("key-1", _WRITES, BucketGrant(SECOND, True)),
+    "unlimited": _key("key-1", _WRITES, BucketGrant(SECOND, True), unlimited=True),
     "read-write": _key("key-2", _WRITES, lists=(SECOND,)),
     "read-only": _key("key-3", _READS, lists=(SECOND,)),
     "without": _key("key-4", lists=(PHOTOS, SECOND)),
-    "other": _key("key-5", BucketGrant(OTHERS, True)),
+    "other": _key("key-5", BucketGrant(OTHERS, True), unlimited=True),
     "anonymous": None,
 }
 OWN = {"unlimited": SECOND, "read-write": PHOTOS, "other": OTHERS}
@@ -81,6 +84,8 @@ def allowed(action: str, acl: Acl) -> frozenset[str]:
         return READERS
     if action in ("put tags", "delete policy"):
         return WRITERS
+    if action == "put policy":  # Which "delete policy" ends, as it comes next.
+        return frozenset({"unlimited"})
     if action in ("put bucket acl", "put object acl"):
         return WRITERS if acl == "public-read" else frozenset()  # To what it is already.
     if action in _READ:

@@ -143,7 +143,6 @@ def test_settings_belong_to_the_api_or_are_not_built(s3: Client) -> None:
     for call in (
         partial(s3.put_bucket_versioning, VersioningConfiguration={"Status": "Enabled"}),
         partial(s3.put_bucket_lifecycle_configuration, LifecycleConfiguration={"Rules": []}),
-        partial(s3.put_bucket_policy, Policy="{}"),
         partial(s3.put_bucket_tagging, Tagging={"TagSet": []}),
         partial(s3.put_bucket_logging, BucketLoggingStatus={}),
         s3.put_object_lock_configuration,

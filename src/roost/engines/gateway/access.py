@@ -1,14 +1,14 @@
-"""Who may do what: grants of keys, and ACLs of buckets and of objects."""
+"""Who may do what: grants of keys, ACLs of buckets and of objects, and policies of buckets."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import partial
 
+from roost.engines.gateway.actions import NEEDS, Need
+from roost.engines.gateway.call import Call
 from roost.engines.gateway.faults import denied, invalid, no_bucket
-from roost.engines.gateway.register import Bucket, Key, Register
-
-Need: TypeAlias = Literal["look", "read", "write", "settle", "parts"]
-"""look: location, uploads, tags. settle: change tags. parts: list those of an upload."""
+from roost.engines.gateway.identity import Identity
+from roost.engines.gateway.policies import Asked, policy_of
+from roost.engines.gateway.register import Bucket, Register
 
 OF_OWNERS = ("private", "bucket-owner-full-control")
 """ACLs that change nothing, and which some clients always send."""
@@ -17,37 +17,18 @@ CANNED = (
     *("public-read", "public-read-write", "authenticated-read", "bucket-owner-read"),
     *("aws-exec-read", "log-delivery-write"),
 )
+_HEADERS: Mapping[str, str] = {
+    "s3:x-amz-metadata-directive": "x-amz-metadata-directive",
+    "s3:x-amz-acl": "x-amz-acl",
+    "aws:referer": "referer",
+    "aws:useragent": "user-agent",
+}
+"""Keys of conditions that headers answer."""
+_MOST_FACT = 2048
+"""Characters that patterns are compared with."""
 GRANTS = tuple(
     f"x-amz-grant-{each}" for each in ("read", "write", "read-acp", "write-acp", "full-control")
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Who asks: a key, the own key of a bucket, or nobody in particular."""
-
-    key: Key | None = None
-    signer_of: str | None = None
-    """The place of the bucket that is opened."""
-
-    @property
-    def anonymous(self) -> bool:
-        return self.key is None and self.signer_of is None
-
-    def grant(self, bucket: Bucket) -> bool | None:
-        """Whether it may write; None: neither that nor read."""
-        if self.key is not None:
-            return self.key.grants.get(bucket.label)
-        return True if self.signer_of == bucket.place else None
-
-
-def identity_of(register: Register, access_key: str | None) -> Identity:
-    if access_key is None:
-        return Identity()
-    signed = register.signed_bucket(access_key)
-    if signed is not None:
-        return Identity(signer_of=signed.place)
-    return Identity(register.key_of(access_key))
 
 
 def bucket_of(register: Register, label: str) -> Bucket:
@@ -58,13 +39,37 @@ def bucket_of(register: Register, label: str) -> Bucket:
     return bucket
 
 
-def check(identity: Identity, bucket: Bucket, need: Need, name: str | None = None) -> None:
-    """Raises 403 unless the caller may do that with the bucket, or with the object."""
-    if not may(identity, bucket, need, name):
+def check(
+    call: Call, bucket: Bucket, action: str, name: str | None = None, need: Need | None = None
+) -> None:
+    """Raises 403 unless the caller may do that with the bucket, or with the object. `need`: of keys
+    and ACLs, where it is another one than that of the action."""
+    if not may(call, bucket, action, name, need):
         raise denied()
 
 
-def may(identity: Identity, bucket: Bucket, need: Need, name: str | None = None) -> bool:
+def may(
+    call: Call, bucket: Bucket, action: str, name: str | None = None, need: Need | None = None
+) -> bool:
+    """A policy that denies comes before all; what it allows is allowed besides."""
+    if bucket.policy is None:
+        return _is_given(call.identity, bucket, need or NEEDS[action], name)
+    resource = bucket.label if name is None else f"{bucket.label}/{name}"
+    asked = Asked(action, resource, call.identity.access_key, partial(_fact, call))
+    said = policy_of(bucket.policy, bucket.label).decides(asked)
+    if said is None:
+        return _is_given(call.identity, bucket, need or NEEDS[action], name)
+    return said == "Allow"
+
+
+def check_told(call: Call, bucket: Bucket) -> None:
+    """Raises 403 for who may not learn that an object is not there, as they may not list."""
+    if bucket.policy is not None:
+        check(call, bucket, "s3:ListBucket")
+
+
+def _is_given(identity: Identity, bucket: Bucket, need: Need, name: str | None) -> bool:
+    """By the grants of keys and by ACLs."""
     granted, acl = identity.grant(bucket), bucket.acl_of(name)
     if need == "look":
         return granted is not None
@@ -77,6 +82,21 @@ def may(identity: Identity, bucket: Bucket, need: Need, name: str | None = None)
     if granted is not None or acl in ("public-read", "public-read-write"):
         return True
     return acl == "authenticated-read" and identity.key is not None
+
+
+def _fact(call: Call, key: str) -> str | None:
+    """What a request has of a key of conditions. Names and prefixes that are longer are refused."""
+    found = _sent(call, key)
+    return None if found is None else found[:_MOST_FACT]
+
+
+def _sent(call: Call, key: str) -> str | None:
+    if key == "s3:x-amz-copy-source":
+        source = call.copy_source
+        return None if source is None else f"{source.label}/{source.name}"
+    if key in ("s3:prefix", "s3:delimiter"):
+        return call.query.get(key.removeprefix("s3:"))
+    return call.headers.get(_HEADERS[key])
 
 
 def check_no_acl(headers: Mapping[str, str]) -> None:

@@ -7,13 +7,22 @@ from datetime import UTC, datetime
 from urllib.parse import unquote, unquote_plus
 
 from roost.engines.gateway import bodies, names
-from roost.engines.gateway.access import Identity, identity_of
 from roost.engines.gateway.bodies import Body
 from roost.engines.gateway.faults import invalid
 from roost.engines.gateway.http import Request
+from roost.engines.gateway.identity import Identity, identity_of
 from roost.engines.gateway.register import Register
 from roost.engines.gateway.signatures import Caller, verify
 from roost.engines.gateway.signing import Signed
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An object that is to be copied."""
+
+    label: str
+    name: str
+    version: str
 
 
 @dataclass(slots=True)
@@ -40,6 +49,17 @@ class Call:
     def object_name(self) -> str:
         assert self.name is not None
         return self.name
+
+    @property
+    def copy_source(self) -> Source | None:
+        """What is named; its name may be none."""
+        sent = self.headers.get("x-amz-copy-source")
+        if sent is None:
+            return None
+        text, _, version = sent.partition("?versionId=")
+        path = unquote(text, errors="surrogateescape").removeprefix("/")
+        label, _, name = path.partition("/")
+        return Source(label, name, version)
 
     def body(self) -> Body:
         """Raises S3Error."""

@@ -4,18 +4,18 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from http import HTTPStatus
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from roost.engines.gateway import access, acls, bodies, names
 from roost.engines.gateway.behind import Connection
 from roost.engines.gateway.bodies import Body
 from roost.engines.gateway.call import Call, check_name
-from roost.engines.gateway.faults import S3Error, invalid, no_object
+from roost.engines.gateway.faults import S3Error, invalid
 from roost.engines.gateway.headers import answered_headers, sent_headers
 from roost.engines.gateway.http import Request, Response
 from roost.engines.gateway.register import Bucket
 from roost.engines.gateway.state import Gateway
-from roost.engines.gateway.upstream import Incoming, Outgoing, of_bytes, refused
+from roost.engines.gateway.upstream import Incoming, Outgoing, refused
 from roost.engines.gateway.xml import document, parsed, tag
 
 _MOST_XML = 2 << 20
@@ -41,7 +41,7 @@ def path_of(bucket: Bucket, name: str) -> str:
 
 async def get(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     """GET and HEAD, of the whole, a range or a part."""
-    access.check(call.identity, bucket, "read", call.object_name)
+    check_read(call, bucket)
     if call.query.get("versionId", "null") != "null":
         raise invalid("Invalid version id specified")
     query = [each for each in call.pairs if each[0] in _OVERRIDES or each[0] == "partNumber"]
@@ -54,12 +54,20 @@ async def get(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     try:
         if acls.is_other(bucket, call.object_name, incoming):
             bucket = await gateway.register.end_acl(bucket, call.object_name)
-            access.check(call.identity, bucket, "read", call.object_name)
+            check_read(call, bucket)
+        if incoming.status == 404:
+            access.check_told(call, bucket)
         if incoming.status >= 400 and call.method == "GET":
             raise refused(incoming.status, await incoming.read())
         return await _passed_on(gateway, call, bucket, incoming)
     finally:
         gateway.upstream.release(incoming)
+
+
+def check_read(call: Call, bucket: Bucket) -> None:
+    access.check(call, bucket, "s3:GetObject", call.object_name)
+    if "versionId" in call.query:
+        access.check(call, bucket, "s3:GetObjectVersion", call.object_name)
 
 
 async def _passed_on(gateway: Gateway, call: Call, bucket: Bucket, incoming: Incoming) -> Response:
@@ -105,10 +113,17 @@ def complete(call: Call, bucket: Bucket | None, response: Response) -> None:
         response.headers["Vary"] = "Origin"
 
 
+def check_put(call: Call, bucket: Bucket) -> None:
+    """Raises S3Error unless the caller may put the object with what comes with it."""
+    access.check(call, bucket, "s3:PutObject", call.object_name)
+    if "x-amz-tagging" in call.headers:
+        access.check(call, bucket, "s3:PutObjectTagging", call.object_name, need="write")
+    access.check_no_acl(call.headers)
+
+
 async def put(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     """An object, of a body or as a copy."""
-    access.check(call.identity, bucket, "write", call.object_name)
-    access.check_no_acl(call.headers)
+    check_put(call, bucket)
     path = path_of(bucket, call.object_name)
     async with gateway.writing(bucket):
         if "x-amz-copy-source" in call.headers:
@@ -147,19 +162,22 @@ def _outgoing(
     )
 
 
-async def source_of(gateway: Gateway, call: Call) -> str:
-    """The object to copy, as the server behind knows it. Raises S3Error."""
-    text, _, version = call.headers["x-amz-copy-source"].partition("?versionId=")
-    if version not in ("", "null"):
+async def _source_of(gateway: Gateway, call: Call) -> tuple[Bucket, str]:
+    """The object to copy, which the caller may read. Raises S3Error."""
+    source = call.copy_source
+    assert source is not None
+    if source.version not in ("", "null"):
         raise invalid("Invalid version id specified")
-    label, slash, name = unquote(text, errors="surrogateescape").removeprefix("/").partition("/")
-    if not slash or not name:
+    if not source.name:
         raise invalid("Copy Source must mention the source bucket and key: sourcebucket/sourcekey")
-    check_name(name)
-    bucket = access.bucket_of(gateway.register, label)
+    check_name(source.name)
+    bucket = access.bucket_of(gateway.register, source.label)
     check_settled(bucket)
-    access.check(call.identity, await acls.current(gateway, bucket, name), "read", name)
-    return quote(path_of(bucket, name), safe="/-_.~")
+    bucket = await acls.current(gateway, bucket, source.name)
+    access.check(call, bucket, "s3:GetObject", source.name)
+    if source.version:
+        access.check(call, bucket, "s3:GetObjectVersion", source.name)
+    return bucket, source.name
 
 
 async def _copied(gateway: Gateway, call: Call, bucket: Bucket, path: str) -> Response:
@@ -177,9 +195,10 @@ async def copy(
     size: int | None = None,
 ) -> Response:
     """Copy an object, or a range of so many bytes into a part. The answer holds no names."""
-    source = await source_of(gateway, call)
+    origin, name = await _source_of(gateway, call)
     if size is None:
-        size = await _size(gateway, unquote(source, errors="surrogateescape"))
+        size = await _looked_at(gateway, call, origin, name)
+    source = quote(path_of(origin, name), safe="/-_.~")
     headers = sent_headers(call.headers) | {"x-amz-copy-source": source}
     with gateway.room.taken(bucket.label, size):
         incoming, answer = await gateway.upstream.call(Outgoing("PUT", path, query, headers))
@@ -188,17 +207,25 @@ async def copy(
     return Response(status=incoming.status, body=answer, content_type="application/xml")
 
 
-async def _size(gateway: Gateway, path: str) -> int:
-    """Bytes of an object; none of one that is not there, of which the server behind tells."""
-    incoming = await gateway.upstream.send(Outgoing("HEAD", path))
+async def _looked_at(gateway: Gateway, call: Call, bucket: Bucket, name: str) -> int:
+    """Bytes of an object to copy; none of one that is not there, of which the server behind tells.
+    Raises S3Error when its tags would be copied, and the caller may not read them."""
+    incoming = await gateway.upstream.send(Outgoing("HEAD", path_of(bucket, name)))
     gateway.upstream.release(incoming)
+    if incoming.status == 404:
+        access.check_told(call, bucket)
+    keeps = call.headers.get("x-amz-tagging-directive", "COPY").upper() != "REPLACE"
+    if keeps and incoming.header("x-amz-tagging-count") is not None:
+        access.check(call, bucket, "s3:GetObjectTagging", name, need="read")
     return int(incoming.header("content-length") or 0) if incoming.status == 200 else 0
 
 
 async def delete(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
-    access.check(call.identity, bucket, "write", call.object_name)
+    access.check(call, bucket, "s3:DeleteObject", call.object_name)
     if call.query.get("versionId", "null") != "null":
         raise invalid("Invalid version id specified")
+    if "versionId" in call.query:
+        access.check(call, bucket, "s3:DeleteObjectVersion", call.object_name)
     async with gateway.writing(bucket):
         conditions = {k: v for k, v in call.headers.items() if k.startswith("if-")}
         await _delete(gateway, bucket, call.object_name, conditions)
@@ -233,7 +260,9 @@ async def delete_many(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
             if version not in (None, "", "null"):
                 raise invalid("The specified version does not exist.", "NoSuchVersion")
             now = await acls.current(gateway, bucket, name)
-            access.check(call.identity, now, "write", name)
+            access.check(call, now, "s3:DeleteObject", name)
+            if version:
+                access.check(call, now, "s3:DeleteObjectVersion", name)
             async with at_once:
                 await _delete(gateway, bucket, name)
         except S3Error as error:
@@ -245,66 +274,6 @@ async def delete_many(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
         pairs = zip(wanted, versions, strict=True)
         parts = await asyncio.gather(*(one(name or "", version) for name, version in pairs))
     return Response(body=document("DeleteResult", parts), content_type="application/xml")
-
-
-async def tags(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
-    """Get, put or delete the tags of an object."""
-    reads = call.method == "GET"
-    access.check(call.identity, bucket, "look" if reads else "settle", call.object_name)
-    path, query = path_of(bucket, call.object_name), [("tagging", "")]
-    sent = b"" if reads else await bodies.whole(call.body(), 64 << 10)
-    if sent:
-        parsed(sent)
-    outgoing = Outgoing(call.method, path, query, {}, len(sent), of_bytes(sent) if sent else None)
-    async with gateway.writing(*(() if reads else (bucket,))):
-        incoming, answer = await gateway.upstream.call(outgoing)
-    if incoming.status >= 400:
-        raise refused(incoming.status, answer)
-    kind = "application/xml" if answer else None
-    return Response(status=incoming.status, body=answer or None, content_type=kind)
-
-
-async def attributes(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
-    """Those of a head, as XML."""
-    access.check(call.identity, bucket, "read", call.object_name)
-    wanted = {
-        each.strip() for each in call.headers.get("x-amz-object-attributes", "").split(",")
-    } - {""}
-    if not wanted or wanted - {"ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"}:
-        raise invalid("Invalid attribute name specified")
-    headers = sent_headers(call.headers) | {"x-amz-checksum-mode": "ENABLED"}
-    outgoing = Outgoing("HEAD", path_of(bucket, call.object_name), (), headers)
-    incoming = await gateway.upstream.send(outgoing)
-    gateway.upstream.release(incoming)
-    if incoming.status == 404:
-        raise no_object()
-    if incoming.status >= 400:
-        raise S3Error(incoming.status, "PreconditionFailed", "The head is refused")
-    etag = (incoming.header("etag") or "").strip('"')
-    parts = []
-    if "ETag" in wanted:
-        parts.append(tag("ETag", etag))
-    if "Checksum" in wanted:
-        parts.append(_checksums(incoming))
-    count = etag.rpartition("-")[2] if "-" in etag else ""
-    if "ObjectParts" in wanted and count:
-        parts.append(f"<ObjectParts>{tag('PartsCount', count)}</ObjectParts>")
-    if "StorageClass" in wanted:
-        parts.append(tag("StorageClass", incoming.header("x-amz-storage-class") or "STANDARD"))
-    if "ObjectSize" in wanted:
-        parts.append(tag("ObjectSize", incoming.header("content-length") or "0"))
-    kept = {"Last-Modified": incoming.header("last-modified") or ""}
-    body = document("GetObjectAttributesResponse", parts)
-    return Response(body=body, headers=kept, content_type="application/xml")
-
-
-def _checksums(incoming: Incoming) -> str:
-    found = ""
-    for kind in ("CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"):
-        value = incoming.header(f"x-amz-checksum-{kind.lower()}")
-        if value is not None:
-            found += tag(f"Checksum{kind}", value)
-    return f"<Checksum>{found}</Checksum>" if found else ""
 
 
 def check_settled(bucket: Bucket) -> None:

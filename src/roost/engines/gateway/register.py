@@ -61,6 +61,8 @@ class Bucket:
     """What was given to objects that are no more, as long as the control plane names it."""
     moving_from: str | None = None
     """The bucket of the server behind in which its objects still have the names of folders."""
+    policy: str | None = None
+    """As it was sent."""
 
     def acl_of(self, name: str | None) -> Acl:
         own = None if name is None else self.objects.get(name)
@@ -78,6 +80,8 @@ class Key:
     """By bucket, whether it may write."""
     lists: tuple[str, ...] = ()
     makes: bool = False
+    unlimited: bool = False
+    """Whether it opens all buckets of its account."""
 
 
 class Register:
@@ -160,6 +164,15 @@ class Register:
             current = replace(current, objects=_others(current.objects, name), ended=ended)
             await self._change(("bucket", current.label, asdict(current)))
         return current
+
+    async def set_policy(self, bucket: Bucket, policy: str | None) -> bool:
+        """Whether the bucket is still there to have it."""
+        async with self._changing:
+            current = self.buckets.get(bucket.label)
+            if current is None or current.place != bucket.place or current.closed:
+                return False
+            await self._change(("bucket", current.label, asdict(replace(current, policy=policy))))
+        return True
 
     async def close_bucket(self, bucket: Bucket) -> None:
         """Also after a restart."""

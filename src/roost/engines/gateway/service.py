@@ -4,7 +4,7 @@ import asyncio
 import re
 from datetime import UTC, datetime
 
-from roost.engines.gateway import access, acls, lists, objects, settings, uploads
+from roost.engines.gateway import access, acls, attributes, lists, objects, settings, uploads
 from roost.engines.gateway.call import Call, authenticate, check_name, read
 from roost.engines.gateway.faults import S3Error, denied, invalid, not_built, unavailable
 from roost.engines.gateway.http import Request, Response
@@ -77,15 +77,15 @@ async def _on_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
         raise denied("Buckets are deleted by the API of the platform")
     objects.check_settled(bucket)
     if method == "HEAD":
-        access.check(call.identity, bucket, "read")
+        access.check(call, bucket, "s3:ListBucket")
         return Response(headers={"x-amz-bucket-region": "us-east-1"})
     if method == "GET" and "location" in query:
-        access.check(call.identity, bucket, "look")
+        access.check(call, bucket, "s3:GetBucketLocation")
         return Response(body=document("LocationConstraint", ()), content_type=_XML)
     if method == "GET" and "uploads" in query:
         return await uploads.listed(gateway, call, bucket)
     if method == "GET":
-        access.check(call.identity, bucket, "read")
+        access.check(call, bucket, "s3:ListBucket")
         body = await lists.answer(gateway.upstream, bucket, dict(query), "owner")
         return Response(body=body, content_type=_XML)
     if method == "POST" and "delete" in query:
@@ -102,9 +102,9 @@ async def _on_object(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     if any(each in query for each in _OBJECT_OTHERS):
         raise not_built("This operation")
     if "tagging" in query and method in ("GET", "PUT", "DELETE"):
-        return await objects.tags(gateway, call, bucket)
+        return await attributes.tags(gateway, call, bucket)
     if "attributes" in query and method == "GET":
-        return await objects.attributes(gateway, call, bucket)
+        return await attributes.answer(gateway, call, bucket)
     if "uploadId" in query:
         return await _on_upload(gateway, call, bucket)
     if method in ("GET", "HEAD"):

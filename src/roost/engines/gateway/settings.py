@@ -5,11 +5,20 @@ clients which look before they write go on.
 """
 
 from roost.engines.gateway import access, lists
+from roost.engines.gateway.actions import SETTINGS
 from roost.engines.gateway.bodies import whole
 from roost.engines.gateway.call import Call
-from roost.engines.gateway.faults import S3Error, denied, invalid, no_object, not_built
+from roost.engines.gateway.faults import (
+    S3Error,
+    denied,
+    invalid,
+    no_bucket,
+    no_object,
+    not_built,
+)
 from roost.engines.gateway.http import Response
 from roost.engines.gateway.objects import path_of
+from roost.engines.gateway.policies import MOST_BYTES, policy_of
 from roost.engines.gateway.register import Acl, Bucket
 from roost.engines.gateway.state import Gateway
 from roost.engines.gateway.upstream import Outgoing
@@ -69,13 +78,15 @@ async def of_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     """Raises S3Error."""
     name = min(OF_BUCKETS & call.query.keys())
     if call.method == "GET" and name == "versions":
-        access.check(call.identity, bucket, "read")
+        access.check(call, bucket, "s3:ListBucketVersions")
         body = await lists.versions(gateway.upstream, bucket, dict(call.query), _OWNER)
         return Response(body=body, content_type=_XML)
-    if call.method in ("GET", "HEAD"):
-        access.check(call.identity, bucket, "look")
+    if name == "policy":
+        return await _policy(gateway, call, bucket)
+    reads = call.method in ("GET", "HEAD")
+    access.check(call, bucket, f"s3:{'Get' if reads else 'Put'}{SETTINGS[name]}")
+    if reads:
         return Response(body=_told(bucket, name), content_type=_XML)
-    access.check(call.identity, bucket, "settle")
     if name == "acl" and await _is_same(call, bucket.acl):
         return Response()
     if call.method == "DELETE" and name in _MISSING and not _has(bucket, name):
@@ -83,11 +94,43 @@ async def of_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     raise refused(name)
 
 
+async def _policy(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
+    """Who governs the bucket always comes to its policy, and is never locked out by it."""
+    governs, reads = call.identity.governs(bucket), call.method in ("GET", "HEAD")
+    if not governs:
+        access.check(call, bucket, f"s3:{'Get' if reads else 'Put'}BucketPolicy")
+    if reads and bucket.policy is not None:
+        return Response(body=bucket.policy.encode(), content_type="application/json")
+    if reads:
+        raise S3Error(404, _MISSING["policy"], "The bucket policy does not exist")
+    if call.method == "DELETE" and bucket.policy is None:
+        return Response(status=204)
+    if not governs:
+        raise denied("Policies are set with a key that opens all buckets of the account")
+    if call.method == "PUT":
+        text = await _policy_text(call)
+        policy_of(text, bucket.label)
+    elif call.method == "DELETE":
+        text = None
+    else:
+        raise refused("policy")
+    if not await gateway.register.set_policy(bucket, text):
+        raise no_bucket()
+    return Response(status=204)
+
+
+async def _policy_text(call: Call) -> str:
+    try:
+        return (await whole(call.body(), MOST_BYTES)).decode()
+    except UnicodeDecodeError:
+        raise invalid("Policies are UTF-8", "MalformedPolicy") from None
+
+
 async def of_object(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     """Raises S3Error."""
     name = min(OF_OBJECTS & call.query.keys())
     reads = call.method in ("GET", "HEAD")
-    access.check(call.identity, bucket, "look" if reads else "settle", call.object_name)
+    access.check(call, bucket, _action(name, reads), call.object_name)
     if name != "acl":
         raise invalid("Bucket is missing Object Lock Configuration", "InvalidRequest")
     acl = bucket.acl_of(call.object_name)
@@ -97,8 +140,14 @@ async def of_object(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     incoming = await gateway.upstream.send(outgoing)
     gateway.upstream.release(incoming)
     if incoming.status == 404:
+        access.check_told(call, bucket)
         raise no_object()
     return Response(body=_acl(acl), content_type=_XML) if reads else Response()
+
+
+def _action(name: str, reads: bool) -> str:
+    kinds = {"acl": "Acl", "retention": "Retention", "legal-hold": "LegalHold"}
+    return f"s3:{'Get' if reads else 'Put'}Object{kinds[name]}"
 
 
 def refused(name: str) -> S3Error:
@@ -127,6 +176,11 @@ async def _is_same(call: Call, acl: Acl) -> bool:
     return found == {(_OWNER, "FULL_CONTROL"), *_GRANTS[acl]} and owners == {_OWNER}
 
 
+def _is_public(bucket: Bucket) -> bool:
+    policy = None if bucket.policy is None else policy_of(bucket.policy, bucket.label)
+    return bucket.acl.startswith("public") or (policy is not None and policy.is_public)
+
+
 def _has(bucket: Bucket, name: str) -> bool:
     return name == "cors" and bucket.cors
 
@@ -135,7 +189,7 @@ def _told(bucket: Bucket, name: str) -> bytes:
     if name == "acl":
         return _acl(bucket.acl)
     if name == "policyStatus":
-        return document("PolicyStatus", (tag("IsPublic", bucket.acl.startswith("public")),))
+        return document("PolicyStatus", (tag("IsPublic", _is_public(bucket)),))
     if name == "requestPayment":
         return document("RequestPaymentConfiguration", (tag("Payer", "BucketOwner"),))
     if name in _EMPTY:

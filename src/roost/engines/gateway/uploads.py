@@ -11,7 +11,7 @@ from roost.engines.gateway.faults import invalid
 from roost.engines.gateway.headers import answered_headers, sent_headers
 from roost.engines.gateway.http import Response
 from roost.engines.gateway.lists import number, shown, url_or_not
-from roost.engines.gateway.objects import copy, path_of, put_body
+from roost.engines.gateway.objects import check_put, copy, path_of, put_body
 from roost.engines.gateway.register import Bucket
 from roost.engines.gateway.signing import quoted_path
 from roost.engines.gateway.state import Gateway
@@ -28,8 +28,7 @@ _RANGE = re.compile("bytes=([0-9]{1,15})-([0-9]{1,15})")
 
 
 async def begin(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
-    access.check(call.identity, bucket, "write", call.object_name)
-    access.check_no_acl(call.headers)
+    check_put(call, bucket)
     path = path_of(bucket, call.object_name)
     async with gateway.writing(bucket):
         gateway.room.check(bucket.label)
@@ -43,7 +42,7 @@ async def begin(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
 
 
 async def put_part(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
-    access.check(call.identity, bucket, "write", call.object_name)
+    access.check(call, bucket, "s3:PutObject", call.object_name)
     part = call.query.get("partNumber", "")
     if not part.isdecimal() or len(part) > 5 or not 1 <= int(part) <= _MOST_PARTS:
         raise invalid("Part number must be an integer between 1 and 10000, inclusive")
@@ -69,7 +68,7 @@ def _size(text: str | None) -> int | None:
 
 
 async def complete(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
-    access.check(call.identity, bucket, "write", call.object_name)
+    access.check(call, bucket, "s3:PutObject", call.object_name)
     sent = await bodies.whole(call.body(), _MOST_XML)
     parsed(sent)
     path, query = path_of(bucket, call.object_name), [("uploadId", call.query["uploadId"])]
@@ -88,7 +87,7 @@ async def complete(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
 
 
 async def abort(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
-    access.check(call.identity, bucket, "write", call.object_name)
+    access.check(call, bucket, "s3:AbortMultipartUpload", call.object_name)
     query = [("uploadId", call.query["uploadId"])]
     outgoing = Outgoing("DELETE", path_of(bucket, call.object_name), query)
     incoming, body = await gateway.upstream.call(outgoing)
@@ -98,7 +97,7 @@ async def abort(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
 
 
 async def parts(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
-    access.check(call.identity, bucket, "parts", call.object_name)
+    access.check(call, bucket, "s3:ListMultipartUploadParts", call.object_name)
     asked = dict(call.query)
     most, as_url = number(asked, "max-parts", _MOST), url_or_not(asked)
     after = (
@@ -151,7 +150,7 @@ class Upload:
 
 async def listed(gateway: Gateway, call: Call, bucket: Bucket) -> Response:
     """Uploads that have begun, by name."""
-    access.check(call.identity, bucket, "look")
+    access.check(call, bucket, "s3:ListBucketMultipartUploads")
     query = dict(call.query)
     prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")
     most, as_url = number(query, "max-uploads", _MOST), url_or_not(query)

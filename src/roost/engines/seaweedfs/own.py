@@ -183,6 +183,7 @@ class OwnObjects:
             grants={grant.bucket: grant.writes for grant in key.grants},
             lists=list(key.lists),
             makes=key.makes,
+            unlimited=key.unlimited,
         )
 
     async def delete_key(self, name: str) -> None:

@@ -3,9 +3,10 @@
 PostgreSQL holds the truth: every call that makes something carries the whole of it, and every
 method is idempotent. A name may have another owner tomorrow, a mark never has: the server keeps the
 mark of the row with each bucket, and what it has under the name with another one is another's.
-Whoever holds a key has no more access than its grants and the buckets' ACLs
-give: no call of the S3 kind changes keys, ACLs or settings of buckets. One makes buckets, which
-nobody can use before Roost has taken them up (`made`). All may raise EngineError.
+Whoever holds a key has no more access than its grants and the buckets' ACLs and policies
+give: no call of the S3 kind changes keys, ACLs or settings of buckets, but for policies, which end
+with their bucket. One makes buckets, which nobody can use before Roost has taken them up (`made`).
+All may raise EngineError.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -94,6 +95,8 @@ class KeySpec:
     is put first)."""
     makes: bool = True
     """Whether it may make buckets."""
+    unlimited: bool = False
+    """Whether it opens all buckets of its account, and so may set their policies."""
 
 
 @dataclass(frozen=True, slots=True)

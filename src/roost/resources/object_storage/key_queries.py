@@ -66,7 +66,8 @@ class KeyFacts:
         self, box: Box, grants: tuple[BucketGrant, ...], lists: tuple[str, ...] = ()
     ) -> KeySpec:
         secret = box.open(self.secret_key).decode()
-        return KeySpec(self.name, self.access_key, secret, grants, lists, not self.barred)
+        may_make, unlimited = not self.barred, not self.limited
+        return KeySpec(self.name, self.access_key, secret, grants, lists, may_make, unlimited)
 
 
 _NAME = "key-"
