@@ -30,6 +30,12 @@ async def grants(roost: Roost, key: dict[str, object]) -> dict[str, bool] | None
     return await object_engine(roost).grants(f"key-{key['id']}")
 
 
+async def governs(roost: Roost, key: dict[str, object]) -> bool:
+    """Whether it may set policies of its account's buckets."""
+    held = await object_engine(roost).key(f"key-{key['id']}")
+    return held is not None and held.unlimited
+
+
 @pytest.mark.spec(
     "A object storage keys create",
     "A object storage keys view",
@@ -45,6 +51,7 @@ async def test_an_unlimited_key_opens_all_buckets(client: Client, roost: Roost) 
     shown = {**key, "secret_key": "[REDACTED]"}
     assert await client.get(f"{KEYS}/{key['id']}") == shown
     assert (await client.get(KEYS))["data"] == [shown]
+    assert await governs(roost, key)
     second = await made_bucket(client)
     assert await grants(roost, key) == {first["label"]: True, second["label"]: True}
     await client.delete(path_of(first))
@@ -65,6 +72,7 @@ async def test_limited_keys(client: Client, roost: Roost) -> None:
     assert key["limited"]
     assert sorted(key["bucket_access"], key=access.index) == access
     assert await grants(roost, key) == {read["label"]: False, written["label"]: True}
+    assert not await governs(roost, key)
     none = await made_key(client, bucket_access=[])
     assert (none["limited"], none["bucket_access"]) == (True, [])
     await made_bucket(client)

@@ -1,5 +1,6 @@
 """A cloud in which nobody has made a bucket yet: S3 clients with a key make the first ones."""
 
+import json
 import os
 import re
 import signal
@@ -8,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from urllib.request import urlopen
 
 import botocore.session
 import pytest
@@ -60,8 +62,8 @@ def s3(server: Server, region: str, key: Json) -> Json:
     )
 
 
-def new_key(server: Server) -> Json:
-    status, key = server.send("POST", "/object-storage/keys", {"label": "first"})
+def new_key(server: Server, **more: Json) -> Json:
+    status, key = server.send("POST", "/object-storage/keys", {"label": "first", **more})
     assert status == 200, key
     return key
 
@@ -71,9 +73,9 @@ def labels(server: Server) -> set[tuple[str, str]]:
     return {(row["cluster"], row["label"]) for row in rows}
 
 
-def code_of(client: Json) -> str:
+def code_of(client: Json, call: str, **more: str) -> str:
     with pytest.raises(ClientError) as raised:
-        client.list_buckets()
+        getattr(client, call)(**more)
     return str(raised.value.response["Error"]["Code"])
 
 
@@ -83,7 +85,7 @@ def test_the_first_request_makes_the_first_bucket(server: Server, state: Path) -
     """In two regions at once; a third one, for which nobody has asked, runs nothing."""
     key = new_key(server)
     wrong = s3(server, "us-lake", {**key, "access_key": "Z" * 20})
-    assert code_of(wrong) == "InvalidAccessKeyId"
+    assert code_of(wrong, "list_buckets") == "InvalidAccessKeyId"
     assert not any((state / "seaweedfs").glob("*/data"))
 
     def make(region: str) -> bytes:
@@ -97,9 +99,26 @@ def test_the_first_request_makes_the_first_bucket(server: Server, state: Path) -
     assert labels(server) == {(f"{region}-1", "photos") for region in REGIONS}
     started = {each.parent.name for each in (state / "seaweedfs").glob("*/data")}
     assert started == {*REGIONS}
+    check_policies(server, key)
     later = new_key(server)
     client = s3(server, "br-south", later)
     wait_until(lambda: [each["Name"] for each in client.list_buckets()["Buckets"]] == ["photos"])
+
+
+def check_policies(server: Server, key: Json) -> None:
+    """Unlimited keys set them, and no others of the account."""
+    access = {"cluster": "us-lake-1", "bucket_name": "photos", "permissions": "read_write"}
+    limited = s3(server, "us-lake", new_key(server, bucket_access=[access]))
+    wait_until(
+        lambda: code_of(limited, "get_bucket_policy", Bucket="photos") == "NoSuchBucketPolicy"
+    )
+    open_to_all = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject"}
+    statement = {**open_to_all, "Resource": "arn:aws:s3:::photos/cat.jpg"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": statement})
+    assert code_of(limited, "put_bucket_policy", Bucket="photos", Policy=policy) == "AccessDenied"
+    s3(server, "us-lake", key).put_bucket_policy(Bucket="photos", Policy=policy)
+    with urlopen(f"{endpoint(server, 'us-lake')}/photos/cat.jpg") as answer:
+        assert answer.read() == b"us-lake"
 
 
 @pytest.mark.timeout(180)

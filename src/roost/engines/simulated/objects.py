@@ -175,7 +175,7 @@ class SimulatedObjects:
         return True
 
     async def put_key(self, key: KeySpec) -> None:
-        shown = ("grants", "lists", "makes")
+        shown = ("grants", "lists", "makes", "unlimited")
         body = json.dumps({name: value for name, value in asdict(key).items() if name in shown})
         await self._plane.begin("key_put", lambda documents: documents.write(_KEY, key.name, body))
 
@@ -273,7 +273,8 @@ class SimulatedObjects:
             return None
         body = json.loads(found)
         grants = tuple(BucketGrant(**grant) for grant in body["grants"])
-        return KeySpec(name, "", "", grants, tuple(body["lists"]), body["makes"])
+        unlimited = body.get("unlimited", False)  # States of before have nothing of it.
+        return KeySpec(name, "", "", grants, tuple(body["lists"]), body["makes"], unlimited)
 
 
 def _put(documents: Documents, bucket: BucketSpec, *, closed: bool = False) -> None:
