@@ -37,6 +37,11 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
+def waited_seconds(pid: int) -> float:
+    """How long its main thread was kept from a core by others so far."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+
+
 def memory_megabytes(pid: int) -> float:
     """Resident set: what a process has for itself and what it shares."""
     status = Path(f"/proc/{pid}/status").read_text()

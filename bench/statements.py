@@ -112,7 +112,9 @@ GRANT_HALF = """
 """Account, user."""
 
 ADD_EVENT = """
-    insert into event (account_id, action, status, created, message)
-    values ($1, 'bench', 'notification', $2, $3)
+    with told as (
+        insert into event (account_id, action, status, created, message)
+        values ($1, 'bench', 'notification', $2, $3) returning message)
+    select pg_notify('bench', message) from told
 """
-"""Account, when, a message."""
+"""Account, when, a message, of which PostgreSQL notifies `bench` at the same commit."""

@@ -20,6 +20,7 @@ from tests.support.client import Client, Contract, until
 from tests.support.disks import path_of
 from tests.support.disks import running as run
 from tests.support.instances import made
+from tests.support.narrowing import narrowed
 from tests.support.server import RunningRoost, running_roost, simulated
 
 _SECONDS = 60
@@ -128,6 +129,46 @@ async def test_who_may_not_any_more_is_cut_off(
         await roost.store.execute(revoke, user.user_id)
         assert await ended(console) == (1008, "The token or the grant has ended")
     assert await refused(early) == 403
+
+
+async def test_a_narrowed_token_opens_what_is_left_to_it(
+    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nobody is in any longer than it is."""
+    monkeypatch.setattr(consoles, "LOOK_SECONDS", 0.05)
+    path = await run(client)
+    number = int(path.rpartition("/")[2])
+    for restriction, reason in (
+        ({"entities": {"compute": [123_456_789]}}, "entities"),
+        ({"tags": ["night"]}, "tags"),
+        ({"read_only": True}, "read_only"),
+        ({"operations": ["view_instance"]}, "operations"),
+    ):
+        answer = await narrowed(client, restriction).send("POST", f"{path}/console")
+        assert answer.problems == [(None, f"The token is restricted: {reason}")]
+    await client.put(path, {"tags": ["night"]})
+    child = narrowed(client, {"entities": {"compute": [number]}}, {"tags": ["night"]})
+    early = await ticket(child, path)
+    async with connected(child, path) as console:
+        assert await heard(console, b"login: ")
+        await client.put(path, {"tags": []})
+        assert await ended(console) == (1008, "The token or the grant has ended")
+    assert await refused(early) == 403
+
+
+async def test_a_ticket_is_held_to_restrictions(client: Client, roost: Roost) -> None:
+    """When their time is over, from another network, and what a newer server has known."""
+    path = await run(client)
+    number = int(path.rpartition("/")[2])
+    over = (roost.clock.seconds() - timedelta(days=1)).isoformat()
+    child = narrowed(client, {"networks": ["127.0.0.0/8", "::1/128"]})
+    async with connected(child, path) as console:
+        assert await heard(console, b"login: ")
+    change = "update console_ticket set restrictions = $1 where compute_id = $2"
+    for text in ('{"networks":["192.0.2.0/24"]}', f'{{"expires":"{over}"}}', '{"moon":"full"}'):
+        url = await ticket(child, path)
+        await roost.store.execute(change, [text], number)
+        assert await refused(url) == 403, text
 
 
 async def test_a_deleted_instance_has_no_console(

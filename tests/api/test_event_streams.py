@@ -13,7 +13,7 @@ from roost.app.roost import Roost
 from roost.clock import Clock
 from roost.core.events import change_queries, feed
 from roost.core.grant_queries import give
-from roost.resources.events import stream_service
+from roost.resources.events import heartbeat_service, stream_service
 from roost.resources.events.stream_service import Streams
 from roost.store import Queries
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
@@ -219,7 +219,7 @@ async def test_it_ends_with_its_user_and_when_the_token_expires(
     async with reading(running.url, await new_token(user)) as reader:
         await client.delete(f"/account/users/{user.username}")
         assert await reader.ends()
-    monkeypatch.setattr(stream_service, "HEARTBEAT_SECONDS", 0.1)
+    monkeypatch.setattr(heartbeat_service, "HEARTBEAT_SECONDS", 0.1)
     token = await new_token(account, expiry=roost.clock.seconds() + timedelta(minutes=30))
     async with reading(running.url, token) as reader:
         assert await reader.next() is not None
@@ -232,7 +232,7 @@ async def test_it_ends_with_its_user_and_when_the_token_expires(
 async def test_it_lives_while_nothing_happens(
     client: Client, running: RunningRoost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream_service, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(heartbeat_service, "HEARTBEAT_SECONDS", 0.05)
     async with reading(running.url, client.token) as reader:
         marks = [await reader.next() for _ in range(3)]
     assert [None if each is None else each.data for each in marks] == [None] * 3

@@ -36,7 +36,7 @@ async def run(command: str, client: Client, running: RunningRoost) -> str:
 
 async def test_the_command(client: Client, running: RunningRoost) -> None:
     assert '"data":[]' in await run(NARROW, client, running)
-    assert await run(RESTRICTIONS, client, running) == '{"tags":["ci"]}\n'
+    assert await run(RESTRICTIONS, client, running) == '{"tags":["night"]}\n'
 
 
 async def test_the_function(client: Client) -> None:

@@ -19,7 +19,6 @@ from roost.app.payments import StripeMessages
 from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
 from roost.console.site import Console
-from roost.core.planes import Engines
 from roost.core.spool import Spool
 from roost.dialect.documents import translate_document
 from roost.dialect.later.lists import later_endpoints
@@ -75,7 +74,7 @@ class Applications:
         most = roost.catalog.entries.image_size * 1024**2
         uploads = ImageUploads(roost.requests, roost.queue, roost.clock, spool, most)
         messages = StripeMessages.of(roost.settings, roost.requests, roost.queue)
-        consoles = Consoles(roost.requests, roost.clock, roost.services.get(Engines))
+        consoles = Consoles(roost.requests, roost.clock, roost.services)
         routes = (uploads.route(), messages.route(), consoles.route())
         beside = (*routes, *(() if lab is None else (mount(lab),)))
         return cls(roost, await roost.edge(revocations), lab, oauth, beside)

@@ -12,18 +12,24 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from roost.clock import Clock
 from roost.core import instance_queries
+from roost.core.context import Context
 from roost.core.engine import EngineError
+from roost.core.identity import narrowed
 from roost.core.instance_queries import InstanceFacts
+from roost.core.narrowing.restrictions import held_to
 from roost.core.planes import Engines
 from roost.errors import ApiError
 from roost.resources.compute import console_queries
 from roost.resources.compute.console_queries import Ticket
 from roost.resources.compute.console_service import PATH
+from roost.resources.compute.endpoints import open_console
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.tokens.queries import identity_of
 from roost.secrets import hash_token
+from roost.services import Services
 from roost.store import FAULTS, Store
-from roost.web.grants import Write, require
+from roost.web.grants import require
+from roost.web.narrowing import require_within
 
 MOST = 200
 """At once in a process."""
@@ -37,9 +43,6 @@ _STUCK_SECONDS = 30.0
 """That either end may not take what the other one says."""
 _CHUNK = 16 * 1024
 
-_SCOPES = ("computes:read_write",)
-_GRANT = Write("compute")
-
 # How a connection ends (RFC 6455, 7.4.1).
 _ENDED, _FORBIDDEN, _FAULT, _LATER = 1000, 1008, 1011, 1013
 _TOO_MANY = _LATER, "Too many consoles"
@@ -51,7 +54,7 @@ class Consoles:
 
     store: Store
     clock: Clock
-    engines: Engines
+    services: Services
     _running: Counter[int] = field(default_factory=Counter)
 
     def route(self) -> WebSocketRoute:
@@ -61,7 +64,7 @@ class Consoles:
         """A ticket that is not known, or was used, gets 403."""
         secret = hash_token(client.path_params["secret"])
         ticket = await console_queries.take(self.store, secret, self.clock.now())
-        facts = None if ticket is None else await self._look(ticket)
+        facts = None if ticket is None else await self._look(ticket, client)
         if ticket is None or facts is None:
             await client.close()
             return
@@ -84,18 +87,28 @@ class Consoles:
             if not self._running[account_id]:
                 del self._running[account_id]
 
-    async def _look(self, ticket: Ticket) -> InstanceFacts | None:
-        """The instance, while the ticket's token may do with it what the ticket is for."""
+    async def _look(self, ticket: Ticket, client: WebSocket) -> InstanceFacts | None:
+        """The instance, while the ticket's token may open its console from where the client is."""
         identity = await identity_of(self.store, ticket.token_id)
         facts = await instance_queries.find(self.store, ticket.compute_id)
         if identity is None or facts is None or facts.account_id != identity.account_id:
             return None
+        try:
+            identity = narrowed(identity, held_to(ticket.restrictions))
+        except ValueError:
+            return None
         if identity.expiry is not None and identity.expiry <= self.clock.now():
             return None
-        if not identity.scopes.allow(_SCOPES):
+        if not identity.scopes.allow(open_console.scopes):
             return None
+        context = Context(caller=identity, db=self.store, services=self.services, clock=self.clock)
+        params, address = (
+            {"computeId": str(facts.id)},
+            client.client.host if client.client else "local",
+        )
         try:
-            await require(_GRANT, identity, {"computeId": str(facts.id)}, self.store)
+            await require(open_console.grant, identity, params, self.store)
+            await require_within(open_console, context, params, address)
         except ApiError:
             return None
         return facts
@@ -105,7 +118,7 @@ class Consoles:
     ) -> tuple[int, str]:
         """How it ended."""
         try:
-            engine = self.engines.on_host(INSTANCE_PLANE, facts)
+            engine = self.services.get(Engines).on_host(INSTANCE_PLANE, facts)
             terminal = await engine.terminal(facts.id)
         except EngineError as error:
             return _FAULT, str(error)[:100]
@@ -113,7 +126,7 @@ class Consoles:
             tasks = [
                 asyncio.create_task(_written(terminal, client)),
                 asyncio.create_task(_typed(client, terminal)),
-                asyncio.create_task(self._watch(ticket)),
+                asyncio.create_task(self._watch(ticket, client)),
             ]
             try:
                 done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -123,12 +136,12 @@ class Consoles:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _watch(self, ticket: Ticket) -> tuple[int, str]:
+    async def _watch(self, ticket: Ticket, client: WebSocket) -> tuple[int, str]:
         """Until who types may not any more."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:
-                if await self._look(ticket) is None:
+                if await self._look(ticket, client) is None:
                     return _FORBIDDEN, "The token or the grant has ended"
             except FAULTS:
                 continue  # The database comes back, or the server ends.

@@ -1,7 +1,6 @@
 """What `roost serve` and `roost worker` do when their database is there."""
 
 import asyncio
-import gc
 import os
 import signal
 import socket
@@ -18,6 +17,7 @@ from roost.app.dialects import check_ids
 from roost.app.door import Door
 from roost.app.engines import describe
 from roost.app.first_start import TOKEN_FILE
+from roost.app.garbage import keep_collections_short
 from roost.app.roost import Roost, open_roost
 from roost.app.serve import serve, work
 from roost.app.tls import ServerCertificate
@@ -76,8 +76,7 @@ def _url(listening: socket.socket, certificate: ServerCertificate | None = None)
 
 
 def _be_ready(line: str) -> None:
-    """What a start has made stays: to look at it again would hold up everything for 70 ms."""
-    gc.freeze()
+    keep_collections_short()
     sys.setswitchinterval(_SWITCH_SECONDS)
     click.echo(line)
 

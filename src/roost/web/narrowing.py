@@ -17,7 +17,7 @@ from roost.web.reply import Reply
 from roost.web.routing import Params, path_params
 
 ACCOUNT = "no narrowed token changes the account or the profile"
-KEYS = "no narrowed token makes keys, links or consoles"
+KEYS = "no narrowed token makes keys or links"
 
 ALWAYS = ("explain_request", "send_batch")
 """What any narrowed token may ask, from where it may ask at all; the requests of a batch are looked
@@ -27,8 +27,7 @@ MARKS = ("mark_event_read", "mark_event_seen")
 EVENTS = ("list_events", "stream_events", "view_event")
 """They show events about entities that are left, and no others."""
 WITHOUT_RESTRICTION = (
-    *("open_console", "create_object_key", "update_object_key", "create_object_url"),
-    "upload_image",
+    *("create_object_key", "update_object_key", "create_object_url", "upload_image"),
 )
 """What they answer opens something, for a while at least, to whoever has it."""
 

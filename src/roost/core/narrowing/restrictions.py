@@ -1,6 +1,6 @@
 """What a narrowed token may do no more: restrictions, each of which has to hold."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -118,6 +118,17 @@ def narrowing_of(chain: Chain) -> Narrowing:
         if each.monthly_cost is not None
     )
     return Narrowing(restrictions, chain.links[-1].key, budgets)
+
+
+def texts_of(narrowing: Narrowing | None) -> list[str]:
+    """Its restrictions, to hold somebody to them later who has no token then."""
+    restrictions = () if narrowing is None else narrowing.restrictions
+    return [each.model_dump_json(exclude_none=True) for each in restrictions]
+
+
+def held_to(texts: Sequence[str]) -> Narrowing | None:
+    """What the texts say, for what costs nothing. ValueError for what is not known here."""
+    return Narrowing(tuple(map(parse, texts)), b"") if texts else None
 
 
 def parse(text: bytes | str) -> Restriction:

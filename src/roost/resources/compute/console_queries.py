@@ -13,6 +13,8 @@ class Ticket:
 
     compute_id: int
     token_id: int
+    restrictions: list[str]
+    """Those of a narrowed token."""
 
 
 async def insert(
@@ -21,17 +23,21 @@ async def insert(
     """What has expired goes (UTC)."""
     await db.execute("delete from console_ticket where expires <= $1", now)
     await db.execute(
-        "insert into console_ticket (hash, compute_id, token_id, expires) values ($1, $2, $3, $4)",
+        """
+        insert into console_ticket (hash, compute_id, token_id, restrictions, expires)
+        values ($1, $2, $3, $4, $5)
+        """,
         hashed,
         ticket.compute_id,
         ticket.token_id,
+        ticket.restrictions,
         expires,
     )
 
 
 @query("""
     delete from console_ticket where hash = $1 and expires > $2
-    returning compute_id, token_id
+    returning compute_id, token_id, restrictions
     """)
 async def take(db: Queries, hashed: bytes, now: datetime) -> Ticket | None:
     """It is of no use any more then (UTC)."""

@@ -7,6 +7,7 @@ from roost.core import instance_queries
 from roost.core.context import Context
 from roost.core.engine import EngineError
 from roost.core.instance_queries import InstanceFacts
+from roost.core.narrowing.restrictions import texts_of
 from roost.core.planes import Engines
 from roost.errors import ApiError, Problem, invalid, not_found
 from roost.resources.compute import console_queries
@@ -36,14 +37,15 @@ async def read(context: Context, compute_id: int) -> ConsoleRow:
     return {"output": output.decode(errors="replace")}
 
 
-async def offer(context: Context, token_id: int, compute_id: int) -> tuple[str, datetime]:
+async def offer(context: Context, compute_id: int) -> tuple[str, datetime]:
     """The path of a console that takes one connection, and until when (UTC). Raises 400 for a
     guest that does not run."""
     facts = await _find(context, compute_id)
     if facts.status != "running":
         raise invalid(NOT_RUNNING)
     secret, now = secrets.token_urlsafe(32), context.clock.now()
-    ticket = Ticket(compute_id, token_id)
+    identity = context.identity
+    ticket = Ticket(compute_id, identity.token_id, texts_of(identity.narrowing))
     await console_queries.insert(context.db, hash_token(secret), ticket, now, now + VALID)
     return PATH + secret, now + VALID
 

@@ -107,8 +107,7 @@ async def open_console(call: Call) -> ConsoleTicketRow:
     Answers the URL of a WebSocket that takes one connection within a minute, without a token: what
     the guest writes comes in binary messages, what is sent is typed. An extension of the API.
     """
-    identity, compute_id = call.identity, call.number("computeId")
-    path, expires = await console_service.offer(call, identity.token_id, compute_id)
+    path, expires = await console_service.offer(call, call.number("computeId"))
     base = call.get(PublicUrl).base or call.base
     return {
         "url": f"ws{base.removeprefix('http')}{path}",

@@ -46,6 +46,8 @@ class Stream:
     behind: bool = True
     """Whether the next ones come from the database."""
     ended: bool = False
+    is_due: bool = False
+    """Whether a heartbeat is to be written, unless something else is."""
     waiting: deque[tuple[int, bytes]] = field(default_factory=deque)
     """Messages by their positions."""
     wake: asyncio.Event = field(default_factory=asyncio.Event)

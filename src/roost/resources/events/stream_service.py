@@ -16,6 +16,7 @@ from roost.core.events.change_queries import Change
 from roost.core.events.feed import Feed
 from roost.core.revocation_queries import CHANNEL
 from roost.resources.events import stream_queries
+from roost.resources.events.heartbeat_service import HEARTBEAT_SECONDS, Heartbeats
 from roost.resources.events.queries import KEPT
 from roost.resources.events.reader_service import Readers, Stream, Tokens, Trust
 from roost.resources.events.service import sees_all, visible_to
@@ -32,8 +33,6 @@ from roost.store import FAULTS, Queries, Store
 
 MOST_EACH = 100
 """Streams of an account in a process."""
-HEARTBEAT_SECONDS = 25.0
-"""Proxies mostly end what is silent for 30 or 60."""
 _WAITING = 256
 """Events that wait for a reader in memory; one who is slower reads them from the database."""
 _PAGE = 200
@@ -58,6 +57,7 @@ class Streams:
         self.count = 0
         self._by_account: dict[int, set[Stream]] = {}
         self._position = 0
+        self._heartbeats = Heartbeats()
         self._store: Store
         self._readers: Readers
         self._checking: asyncio.Task[None] | None = None
@@ -73,7 +73,7 @@ class Streams:
         await store.listen(CHANNEL, lambda _payload: revoked.set())
         self._checking = asyncio.create_task(self._check_idle(revoked))
         try:
-            async with self._feed.open(store):
+            async with self._heartbeats.beating(), self._feed.open(store):
                 yield
         finally:
             self._checking.cancel()
@@ -104,7 +104,8 @@ class Streams:
         self.count += 1
         try:
             async with self._feed.awaited(identity.account_id):
-                yield stream
+                with self._heartbeats.of(stream):
+                    yield stream
         finally:
             self.count -= 1
             of_account.discard(stream)
@@ -138,7 +139,8 @@ class Streams:
                 data = _drained(stream)
             if data:
                 await write(data)
-            elif not stream.behind and not await _woken(stream, ends):
+            elif not stream.behind and (stream.is_due or not await _woken(stream, ends)):
+                stream.is_due = False
                 if self._readers.has_expired(stream):
                     return
                 await write(mark(max(stream.position, self._reached(stream))))
@@ -258,14 +260,14 @@ def _drained(stream: Stream) -> bytes:
 
 
 async def _woken(stream: Stream, ends: float | None) -> bool:
-    """Whether something has come before the next heartbeat."""
-    seconds = HEARTBEAT_SECONDS if ends is None else min(HEARTBEAT_SECONDS, ends - monotonic())
+    """Whether something has come, or a heartbeat is due, before the stream ends."""
+    if ends is None:
+        return await stream.wake.wait()
     try:
-        async with asyncio.timeout(max(0, seconds)):
-            await stream.wake.wait()
+        async with asyncio.timeout(max(0, ends - monotonic())):
+            return await stream.wake.wait()
     except TimeoutError:
         return False
-    return True
 
 
 def _latest(page: Iterable[Change]) -> dict[int, int]:
