@@ -53,7 +53,7 @@ async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
         many = {listed: (_LIST, _PROFILE)}
         took |= await _take_turns(port, many, large.token, other)
         opened = [_asked("/console/live", each) for each in (cookie, other)] * (_OPEN // 2)
-        streams = await open_streams(port, opened, [])
+        streams = await open_streams(port, opened, {})
         yield Result(f"{_OPEN} open pages: of a core", await share_of_core(pid), "%", 5.0)
         for stream in streams:
             stream.transport.abort()

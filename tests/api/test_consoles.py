@@ -131,6 +131,19 @@ async def test_who_may_not_any_more_is_cut_off(
     assert await refused(early) == 403
 
 
+async def test_a_restricted_user_needs_a_grant(
+    nobody: Client, client: Client, account: Account, new_user: NewUser, new_token: NewToken
+) -> None:
+    path, user = await run(client), await new_user(account, restricted=True)
+    theirs = nobody.as_user(await new_token(user))
+    number = int(path.rpartition("/")[2])
+    assert (await theirs.send("POST", f"{path}/console")).status == 403
+    granted = {"compute": [{"id": number, "permissions": "read_write"}]}
+    await client.put(f"/account/users/{user.username}/grants", granted)
+    async with connected(theirs, path) as console:
+        assert await heard(console, b"login: ")
+
+
 async def test_a_narrowed_token_opens_what_is_left_to_it(
     client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,7 @@ from roost.services import Services
 from roost.store import FAULTS, Store
 from roost.web.grants import require
 from roost.web.narrowing import require_within
+from roost.web.routing import Params
 
 MOST = 200
 """At once in a process."""
@@ -102,11 +103,9 @@ class Consoles:
         if not identity.scopes.allow(open_console.scopes):
             return None
         context = Context(caller=identity, db=self.store, services=self.services, clock=self.clock)
-        params, address = (
-            {"computeId": str(facts.id)},
-            client.client.host if client.client else "local",
-        )
+        address = client.client.host if client.client else "local"
         try:
+            params: Params = {"computeId": facts.id}
             await require(open_console.grant, identity, params, self.store)
             await require_within(open_console, context, params, address)
         except ApiError:
