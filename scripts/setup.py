@@ -36,6 +36,8 @@ S3_CLIENTS = ("rclone", "restic", "s3cmd", "s3fs", "duplicity", "python3-boto3")
 """The last is how duplicity speaks S3."""
 CEPH = ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph-common", "qemu-block-extra")
 """Of which `scripts/ceph-lab` makes a cluster."""
+SAMPLE_SCHEMAS = "pgmodeler"
+"""Which has Pagila, that managed PostgreSQL is tried with."""
 POSTGRES_COMMON, POSTGRES = "postgresql-common", "postgresql"
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")
@@ -57,7 +59,7 @@ def main() -> None:
     if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
         wanted += [POSTGRES_COMMON, POSTGRES]
     if "--tests" in sys.argv[1:]:
-        wanted += [PROMETHEUS, BROWSER, *PROXIES, *S3_CLIENTS, *CEPH]
+        wanted += [PROMETHEUS, BROWSER, *PROXIES, *S3_CLIENTS, *CEPH, SAMPLE_SCHEMAS]
     missing = list(MISSING(wanted))
     if not missing:
         say("all system packages are there")

@@ -32,6 +32,7 @@ async def test_so_does_a_database_of_postgresql(client: Client, user_browser: Br
     page = await user_browser.get(f"/console{POSTGRESQL}/{database['id']}")
     assert "do=update_postgresql_database" in page.text
     assert f"psql &#39;host={database['hosts']['primary']} port={database['port']}" in page.text
+    assert f"{database['port']}/postgres?sslmode=verify-full&amp;sslrootcert=ca.pem" in page.text
 
 
 async def test_records_ask_for_what_their_type_needs(client: Client, user_browser: Browser) -> None:

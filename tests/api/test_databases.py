@@ -26,6 +26,7 @@ from tests.support.databases import (
     made_backup,
     made_database,
     planned,
+    tick,
 )
 from tests.support.resolving import answers, where
 from tests.support.volumes import fault_plan, paused, slow
@@ -406,7 +407,7 @@ async def test_a_database_that_cannot_be_made_has_failed(client: Client, roost: 
 async def test_a_server_that_dies_is_started_again(client: Client, roost: Roost) -> None:
     row, engine = await made_database(client), database_engine(roost)
     await engine.crash(row["id"])
-    await _tick(roost)
+    await tick(roost)
     await until(
         lambda: database_events(client, row["id"]),
         lambda events: events[0] == ("database_degraded", "finished"),
@@ -426,7 +427,7 @@ async def test_patches_wait_for_the_window(client: Client, roost: Roost) -> None
         opens = now + timedelta(hours=hours)
         window = {"duration": 2, "hour_of_day": opens.hour, "day_of_week": opens.isoweekday()}
         await client.put(path, {"updates": window})
-        await _tick(roost)
+        await tick(roost)
         if patched:
             await until(
                 lambda: database_events(client, row["id"]),
@@ -508,7 +509,7 @@ async def test_automatic_backups_are_made_and_forgotten(client: Client, roost: R
         expired["id"],
     )
     for _ in range(2):
-        await _tick(roost, watch_jobs.BACKUPS_DUE.name)
+        await tick(roost, watch_jobs.BACKUPS_DUE)
         for each in (row, old):
             await until(
                 partial(client.get, f"{DATABASES}/{each['id']}/backups"),
@@ -524,19 +525,6 @@ async def test_two_of_one_label(client: Client, roost: Roost) -> None:
     answer = await client.send("POST", DATABASES, database_body())
     assert answer.problems == [("label", "Label must be unique among your databases")]
     assert len(await queries.in_region(roost.store, "mysql", "us-lake", 0, 1000)) > 0
-
-
-async def _tick(roost: Roost, name: str = watch_jobs.WATCH.name) -> None:
-    """What the clock would do, now."""
-    kind = watch_jobs.WATCH if name == watch_jobs.WATCH.name else watch_jobs.BACKUPS_DUE
-    async with roost.store.transaction() as db:
-        job_id = await roost.queue.enqueue(db, kind, watch_jobs.AllArgs())
-
-    async def finished() -> bool:
-        job = await roost.queue.find(roost.store, job_id.id)
-        return job is not None and job.finished is not None
-
-    await until(finished, bool)
 
 
 async def _full(roost: Roost, database_id: int) -> bool:
@@ -569,7 +557,7 @@ async def test_a_full_disk_is_told_of_and_can_be_cleared(client: Client, roost: 
     with pytest.raises(EngineError):
         await engine.write(row["id"], "second")
     await engine.fill(row["id"], 120)
-    await _tick(roost)
+    await tick(roost)
     await until(view, lambda is_full: not is_full)
     await engine.write(row["id"], "second")
     assert (await database_events(client, row["id"]))[0] == ("database_update", "notification")

@@ -21,6 +21,7 @@ from tests.support.databases import (
     made_postgresql,
     next_second,
 )
+from tests.support.postgresql_operations import Noting, documented
 from tests.support.volumes import paused
 
 BODY = database_body(label="ledger", engine="postgresql/15")
@@ -153,6 +154,25 @@ async def test_backups_are_put_back_and_forked(client: Client, roost: Roost) -> 
     assert ("engine", "Must be the engine of the database that is forked") in answer.problems
     await client.delete(f"{path}/backups/{backup['id']}")
     await at_rest(client, row["id"], POSTGRESQL)
+
+
+async def test_every_operation_is_done(client: Client) -> None:
+    """As on a real server (`test_postgresql_servers.py`)."""
+    client = Noting(client)
+    row = await made_postgresql(client)
+    path = f"{POSTGRESQL}/{row['id']}"
+    backup = await made_backup(client, row["id"], databases=POSTGRESQL)
+    kept = f"{path}/backups/{backup['id']}"
+    assert [each["id"] for each in (await client.get(POSTGRESQL))["data"]] == [row["id"]]
+    for view in (kept, f"{path}/ssl", f"{path}/credentials"):
+        await client.get(view)
+    await client.put(path, {"label": "renamed"})
+    for change in (f"{path}/credentials/reset", f"{path}/patch", f"{kept}/restore"):
+        await client.post(change)
+        await at_rest(client, row["id"], POSTGRESQL)
+    for gone in (kept, path):
+        await client.delete(gone)
+    assert documented(client) == client.done
 
 
 async def test_nothing_is_left(client: Client, roost: Roost) -> None:

@@ -13,7 +13,6 @@ from roost.core.engine import EngineError
 from roost.engines.databases.folder import ids_in
 from roost.engines.databases.programs import run
 from roost.engines.postgresql.folder import Folder
-from roost.engines.postgresql.releases import program
 from roost.engines.postgresql.server import Server
 from roost.resources.databases.engine import Access, DatabaseSpec, Fork
 from tests.engines.conftest import ids
@@ -23,6 +22,7 @@ from tests.engines.database_harness import (
     open_postgresql,
     postgresql_client,
 )
+from tests.engines.postgresql_programs import AT_HOME, Programs
 from tests.support.databases import next_second
 
 pytestmark = pytest.mark.managed_postgresql
@@ -325,42 +325,31 @@ async def test_a_backup_that_does_not_start_changes_nothing(
 async def test_programs_of_postgresql_dump_and_restore(
     postgresql: PostgresqlHarness, made: tuple[DatabaseSpec, Access], tmp_path: Path
 ) -> None:
-    """By names and by TLS, as their manuals say (`sslmode=verify-full`)."""
     spec, access = made
-    await postgresql.engine.set_allow_list(spec.id, ("127.0.0.1/32", *spec.allow_list))
-    (tmp_path / "ca.pem").write_text(access.ca_certificate)
+    await postgresql.engine.set_allow_list(spec.id, (f"{AT_HOME}/32", *spec.allow_list))
     (tmp_path / "schema.sql").write_text(SCHEMA)
-    host, folder = access.hosts.primary, Folder.of(postgresql.root, spec.id)
-
-    async def call(name: str, *options: str, database: str, mode: str = "verify-full") -> str:
-        login = (
-            f"host={host.name} hostaddr={host.address} port={access.port} user={spec.username}"
-            f" password={spec.password} sslmode={mode} sslrootcert={tmp_path}/ca.pem"
-        )
-        target = f"--dbname={login} dbname={database}"
-        return await run(name, (program(folder.major, name), target, *options), cwd=tmp_path)
-
+    programs, host = Programs(access, spec, tmp_path), access.hosts.primary
     try:
         for database in ("films", "copies"):
-            await call("psql", f"--command=create database {database}", database="postgres")
-        stopping = "--set=ON_ERROR_STOP=1"
-        await call("psql", stopping, "--file=schema.sql", database="films")
-        await call("pg_dump", "--format=custom", "--file=films.dump", database="films")
-        await call("pg_restore", "--exit-on-error", "--no-owner", "films.dump", database="copies")
-        asked = ("--tuples-only", "--no-align", "--command=select count(*), max(title) from shown")
-        assert (await call("psql", *asked, database="copies")).strip() == "100|film 99"
+            await programs.ask(f"create database {database}")
+        await programs.read("schema.sql", "films")
+        await programs.call("pg_dump", "--format=custom", "--file=films.dump", database="films")
+        restoring = ("--exit-on-error", "--no-owner", "films.dump")
+        await programs.call("pg_restore", *restoring, database="copies")
+        answer = await programs.ask("select count(*), max(title) from shown", "copies")
+        assert answer == "100|film 99"
         with pytest.raises(EngineError):
-            await call("psql", "--command=select 1", database="copies", mode="disable")
+            await programs.call("psql", "--command=select 1", database="copies", mode="disable")
         application = await asyncpg.connect(
             f"postgresql://{spec.username}:{spec.password}@{host.address}:{access.port}/copies"
-            f"?sslmode=verify-full&sslrootcert={tmp_path}/ca.pem"
+            f"?sslmode=verify-full&sslrootcert={programs.authority}"
         )
         try:
             assert await application.fetchval("select count(*) from film where id > $1", 50) == 50
         finally:
             await application.close()
         for database in ("films", "copies"):
-            await call("psql", f"--command=drop database {database}", database="postgres")
+            await programs.ask(f"drop database {database}")
     finally:
         await postgresql.engine.set_allow_list(spec.id, spec.allow_list)
 

@@ -2,10 +2,9 @@
 
 import asyncio
 import os
-import time
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime
 
 import asyncpg
@@ -20,32 +19,26 @@ from roost.resources.databases.engine import Access, DatabaseSpec, Fork, Hosts
 from tests.engines.cluster_failures import FAILURES, Failure, cut_off, kill_replicas, stop_primary
 from tests.engines.conftest import ids
 from tests.engines.database_harness import PostgresqlHarness, kill, open_postgresql
+from tests.engines.postgresql_writers import TABLE, Writers
 from tests.support.client import until
 from tests.support.databases import next_second
 
 pytestmark = pytest.mark.managed_postgresql
 
 _WRITERS = 4
-_GONE = (
-    *(OSError, TimeoutError, asyncpg.PostgresError),
-    *(asyncpg.InterfaceError, asyncpg.InternalClientError),
-)
-"""What a client says of a server that ends while it connects or waits."""
 _FAILOVERS = int(os.environ.get("ROOST_TEST_FAILOVERS", "2"))
 
 
-@dataclass
 class Database:
-    """A cluster, and all that clients of it were told is written."""
+    """A cluster, and what clients of it were told is written."""
 
-    postgresql: PostgresqlHarness
-    spec: DatabaseSpec
-    access: Access
-    acknowledged: list[int] = field(default_factory=list)
-    gaps: list[float] = field(default_factory=list)
-    """Seconds in which no write was acknowledged, one for each failure."""
-    connecting: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Of clients that have an address of their own, as they get it by patching the loop."""
+    def __init__(self, postgresql: PostgresqlHarness, spec: DatabaseSpec, access: Access) -> None:
+        self.postgresql = postgresql
+        self.spec = spec
+        self.access = access
+        self.writers = Writers(self.connect)
+        self._connecting = asyncio.Lock()
+        """Of clients that have an address of their own, as they get it by patching the loop."""
 
     @property
     def folder(self) -> Folder:
@@ -59,7 +52,7 @@ class Database:
         return [node for node in self.folder.nodes() if node != self.primary]
 
     async def connect(self, access: Access | None = None) -> "asyncpg.Connection[asyncpg.Record]":
-        async with self.connecting:
+        async with self._connecting:
             return await self.postgresql.connect(access or self.access, self.spec)
 
     async def ask(self, *statements: str) -> None:
@@ -80,7 +73,7 @@ class Database:
 
     async def check(self) -> None:
         """Nothing that was acknowledged is missing, and one node takes writes."""
-        assert await self.ids() >= set(self.acknowledged)
+        assert await self.ids() >= set(self.writers.acknowledged)
         state = await self.postgresql.engine.inspect(self.spec.id)
         assert state is not None
         assert state.running
@@ -92,49 +85,6 @@ class Database:
             if await Server(node).value("read", "select pg_is_in_recovery()") == "f":
                 found.append(node.path.name)
         return found
-
-    async def written_again(self) -> None:
-        """Writers get on."""
-        written = len(self.acknowledged)
-        async with asyncio.timeout(120):
-            while len(self.acknowledged) < written + 20:
-                await asyncio.sleep(0.02)
-
-    @asynccontextmanager
-    async def written_to(self, writers: int = _WRITERS) -> AsyncIterator[None]:
-        """While the block runs, writers insert rows and remember what was acknowledged."""
-        stop, last = asyncio.Event(), time.monotonic()
-        gap, begin = 0.0, max(self.acknowledged, default=0) + 1
-
-        async def write(writer: int) -> None:
-            nonlocal last, gap
-            number = begin + writer
-            client: asyncpg.Connection[asyncpg.Record] | None = None
-            while not stop.is_set():
-                number += writers
-                try:
-                    client = client or await self.connect()
-                    async with asyncio.timeout(30):
-                        await client.execute(f"insert into rows values ({number})")
-                except _GONE:
-                    if client is not None:
-                        client.terminate()
-                    client = None
-                    await asyncio.sleep(0.02)
-                else:
-                    now = time.monotonic()
-                    gap, last = max(gap, now - last), now
-                    self.acknowledged.append(number)
-            if client is not None:
-                client.terminate()
-
-        tasks = [asyncio.create_task(write(writer)) for writer in range(writers)]
-        try:
-            yield
-        finally:
-            stop.set()
-            await asyncio.gather(*tasks)
-            self.gaps.append(gap)
 
 
 @pytest_asyncio.fixture(scope="module")
@@ -148,7 +98,7 @@ async def postgresql(
 
 async def _made(postgresql: PostgresqlHarness, spec: DatabaseSpec) -> Database:
     database = Database(postgresql, spec, await postgresql.engine.create(spec))
-    await database.ask("create table rows (id bigint primary key)")
+    await database.ask(TABLE)
     return database
 
 
@@ -164,11 +114,11 @@ async def database(postgresql: PostgresqlHarness) -> AsyncIterator[Database]:
 async def test_nothing_acknowledged_is_lost(database: Database, fail: Failure, moves: bool) -> None:
     """Another node leads where it certainly has everything, else the primary comes back."""
     before = database.primary
-    async with database.written_to():
-        await database.written_again()
+    async with database.writers.writing(_WRITERS):
+        await database.writers.written_again()
         await fail(database)
         await database.mend()
-        await database.written_again()
+        await database.writers.written_again()
     assert (database.primary != before) == moves
     await database.check()
 
@@ -176,15 +126,15 @@ async def test_nothing_acknowledged_is_lost(database: Database, fail: Failure, m
 @pytest.mark.parametrize("seconds", [0.2, 0.7])
 async def test_a_failover_that_is_interrupted_goes_on(database: Database, seconds: float) -> None:
     """Another worker takes it up, wherever it was left; at no moment do two take writes."""
-    async with database.written_to():
-        await database.written_again()
+    async with database.writers.writing(_WRITERS):
+        await database.writers.written_again()
         await kill(database.primary)
         work = asyncio.create_task(database.mend())
         await asyncio.wait({work}, timeout=seconds)
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
         await database.mend()
-        await database.written_again()
+        await database.writers.written_again()
     await database.check()
 
 
@@ -193,10 +143,10 @@ async def test_a_restart_goes_round_and_ends_with_the_former_primary(database: D
     before, nodes = database.primary, database.folder.nodes()
     data = [node.data.stat().st_ino for node in nodes]
     servers = [Server(node).process() for node in nodes]
-    async with database.written_to():
-        await database.written_again()
+    async with database.writers.writing(_WRITERS):
+        await database.writers.written_again()
         await database.postgresql.engine.restart(database.spec)
-        await database.written_again()
+        await database.writers.written_again()
     assert database.primary != before
     assert [node.data.stat().st_ino for node in nodes] == data
     assert not set(servers) & {Server(node).process() for node in nodes}
@@ -205,7 +155,7 @@ async def test_a_restart_goes_round_and_ends_with_the_former_primary(database: D
 
 async def test_a_restart_that_is_killed_goes_on(database: Database) -> None:
     """Between the former primary and the next one."""
-    async with database.written_to():
+    async with database.writers.writing(_WRITERS):
         work = asyncio.create_task(database.postgresql.engine.restart(database.spec))
         before = database.primary
         async with asyncio.timeout(120):
@@ -214,19 +164,19 @@ async def test_a_restart_that_is_killed_goes_on(database: Database) -> None:
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
         await database.mend()
-        await database.written_again()
+        await database.writers.written_again()
     await database.check()
 
 
 async def test_nothing_is_lost_while_the_nodes_do_not_reach_each_other(database: Database) -> None:
     """Commits wait for a replica; clients reach the primary all the time."""
     before = database.primary
-    async with database.written_to():
-        await database.written_again()
+    async with database.writers.writing(_WRITERS):
+        await database.writers.written_again()
         async with cut_off(before):
             await asyncio.sleep(1)
         await database.mend()
-        await database.written_again()
+        await database.writers.written_again()
     assert database.primary == before
     await database.check()
 
@@ -336,11 +286,11 @@ async def test_replicas_that_nobody_waits_for_do_not_lead_while_the_primary_can(
     spec = replace(spec, shape=replace(spec.shape, commit_type="local"))
     database = await _made(postgresql, spec)
     before = database.primary
-    async with database.written_to():
-        await database.written_again()
+    async with database.writers.writing(_WRITERS):
+        await database.writers.written_again()
         await kill(before)
         await database.mend()
-        await database.written_again()
+        await database.writers.written_again()
     assert database.primary == before
     await database.check()
     await postgresql.engine.delete(spec.id)
@@ -348,17 +298,17 @@ async def test_replicas_that_nobody_waits_for_do_not_lead_while_the_primary_can(
 
 async def test_failovers_under_many_writers(database: Database) -> None:
     """One after the other, each as soon as it is told of; nobody's row is gone later."""
-    before = len(database.gaps)
+    before = len(database.writers.gaps)
     for _ in range(_FAILOVERS):
         former, faults = database.primary, database.postgresql.reopen().faults()
-        async with asyncio.timeout(240), aclosing(faults), database.written_to(16):
+        async with asyncio.timeout(240), aclosing(faults), database.writers.writing(16):
             told = asyncio.ensure_future(anext(faults))
-            await database.written_again()
+            await database.writers.written_again()
             await kill(former)
             assert await told == database.spec.id
             await database.mend()
-            await database.written_again()
+            await database.writers.written_again()
         assert database.primary != former
         await database.check()
-    gaps = sorted(round(gap, 2) for gap in database.gaps[before:])
-    structlog.get_logger().info("failovers", rows=len(database.acknowledged), gaps=gaps)
+    gaps = sorted(round(gap, 2) for gap in database.writers.gaps[before:])
+    structlog.get_logger().info("failovers", rows=len(database.writers.acknowledged), gaps=gaps)

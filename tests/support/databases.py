@@ -11,6 +11,8 @@ from roost.core.planes import Engines
 from roost.engines.simulated.databases import SimulatedDatabases
 from roost.engines.simulated.plane import Operation
 from roost.ids import new_uuid
+from roost.jobs.kinds import JobKind
+from roost.resources.databases import watch_jobs
 from roost.resources.databases.engine import PLANES, KindName
 from tests.support.client import Client, Json, until
 from tests.support.instances import OMITTED
@@ -75,6 +77,18 @@ async def made_backup(
     await at_rest(client, database_id, databases)
     rows = (await client.get(path))["data"]
     return next(row for row in rows if row["label"] == label)
+
+
+async def tick(roost: Roost, kind: JobKind[watch_jobs.AllArgs] = watch_jobs.WATCH) -> None:
+    """What the clock would do, now."""
+    async with roost.store.transaction() as db:
+        job = await roost.queue.enqueue(db, kind, watch_jobs.AllArgs())
+
+    async def finished() -> bool:
+        found = await roost.queue.find(roost.store, job.id)
+        return found is not None and found.finished is not None
+
+    await until(finished, bool)
 
 
 async def next_second(clock: Clock | None = None) -> datetime:

@@ -248,6 +248,7 @@ class DatabaseServers(ABC, Generic[F, W]):
         return await self._state(database_id, await self._servers.firewall.guarded())
 
     async def list(self) -> list[DatabaseState]:
+        await self._servers.refresh()
         ids = await DISK.run(ids_in, self._servers.root)
         guarded = await self._servers.firewall.guarded() if ids else frozenset()
         return [await self._state(each, guarded) for each in ids]

@@ -1,6 +1,7 @@
 """What the database servers of one region share on this host."""
 
 import random
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -23,7 +24,7 @@ _PORT_TRIES = 100
 F = TypeVar("F", bound=Folder)
 
 
-class ServerHost(Generic[F]):
+class ServerHost(ABC, Generic[F]):
     """Folders, ports, certificates and the packet filter."""
 
     def __init__(
@@ -38,6 +39,10 @@ class ServerHost(Generic[F]):
         self._folders = folders
         self._ports = ports
         self._authority = Authority(self.root, "Roost Managed Databases")
+
+    @abstractmethod
+    async def refresh(self) -> None:
+        """Know which release of the program is installed now."""
 
     @property
     def certificate(self) -> str:

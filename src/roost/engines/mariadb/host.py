@@ -7,10 +7,12 @@ from types import MappingProxyType
 
 from roost.engines.databases.addresses import Addresses
 from roost.engines.databases.host import ServerHost
+from roost.engines.databases.installed import Installed
 from roost.engines.databases.temporary import lay_out
 from roost.engines.mariadb.config import render
 from roost.engines.mariadb.encryption import Keys
 from roost.engines.mariadb.folder import Folder
+from roost.engines.mariadb.prerequisites import server_program, server_version
 from roost.engines.mariadb.server import owner
 from roost.engines.mariadb.template import Template
 from roost.resources.databases.engine import DatabaseSpec
@@ -20,9 +22,20 @@ class Host(ServerHost[Folder]):
     def __init__(self, root: Path, version: str, addresses: Addresses, key_file: Path) -> None:
         """`version`: of the programs; `key_file`: what seals those of encrypted data."""
         super().__init__(root, addresses, Folder)
-        self.version = version
+        self._installed = Installed(version, server_program, server_version)
         self.keys = Keys(key_file)
-        self.template = Template(self.root, version)
+
+    @property
+    def version(self) -> str:
+        """That of the programs."""
+        return self._installed.known
+
+    @property
+    def template(self) -> Template:
+        return Template(self.root, self.version)
+
+    async def refresh(self) -> None:
+        await self._installed.refresh()
 
     async def fill(self, database: Folder, node: Folder, *, encrypted: bool) -> None:
         """Empty data for a node of the database, or for itself."""
@@ -44,6 +57,7 @@ class Host(ServerHost[Folder]):
     ) -> None:
         """What a server reads when it starts; with its `number` in a cluster, and with what is
         otherwise than usual."""
+        await self.refresh()
         await self.certify(node, spec, owner())
         node.files.mkdir(mode=0o700, exist_ok=True)
         node.temporary.mkdir(mode=0o700, exist_ok=True)

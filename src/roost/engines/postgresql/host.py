@@ -7,9 +7,12 @@ from types import MappingProxyType
 
 from roost.engines.databases.addresses import Addresses
 from roost.engines.databases.host import ServerHost, port_of
+from roost.engines.databases.installed import Installed
 from roost.engines.databases.temporary import lay_out
 from roost.engines.postgresql.config import IDENTITIES, access_kind, render, render_access
 from roost.engines.postgresql.folder import Folder
+from roost.engines.postgresql.releases import servers
+from roost.engines.postgresql.releases import versions as installed_versions
 from roost.engines.postgresql.server import owner
 from roost.engines.postgresql.template import Template
 from roost.resources.databases.engine import DatabaseSpec
@@ -24,7 +27,15 @@ class Host(ServerHost[Folder]):
     def __init__(self, root: Path, versions: Mapping[str, str], addresses: Addresses) -> None:
         """`versions`: what is installed of each release series, the newest first."""
         super().__init__(root, addresses, Folder, _PORTS)
-        self.versions = versions
+        self._installed = Installed(versions, servers, installed_versions)
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """What is installed of each release series, the newest first."""
+        return self._installed.known
+
+    async def refresh(self) -> None:
+        await self._installed.refresh()
 
     async def fill(self, node: Folder, spec: DatabaseSpec) -> None:
         """Empty data, which nobody has ever connected to."""
@@ -38,6 +49,7 @@ class Host(ServerHost[Folder]):
         other: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         """What a server reads when it starts; with what is otherwise than usual."""
+        await self.refresh()
         await self.certify(node, spec, owner())
         for place, mode in ((node.sockets, 0o700), (node.archive, 0o700), (node.temporary, 0o700)):
             place.mkdir(mode=mode, parents=True, exist_ok=True)

@@ -13,10 +13,19 @@ def program(major: str, name: str) -> Path:
     return _ROOT / major / "bin" / name
 
 
-def installed(root: Path = _ROOT) -> list[str]:
+def servers() -> list[Path]:
+    """The program of each series of which there is one, the newest first."""
+    found = [path for path in _ROOT.glob("*/bin/postgres") if _series(path).isdecimal()]
+    return sorted(found, key=lambda path: int(_series(path)), reverse=True)
+
+
+def installed() -> list[str]:
     """The series of which there is a server, the newest first."""
-    found = (path.parent.parent.name for path in root.glob("*/bin/postgres"))
-    return sorted(filter(str.isdecimal, found), key=int, reverse=True)
+    return list(map(_series, servers()))
+
+
+def _series(server: Path) -> str:
+    return server.parent.parent.name
 
 
 async def versions() -> dict[str, str]:
