@@ -24,7 +24,7 @@ from tests.support.families import adopt
 from tests.support.instances import INSTANCES, made
 from tests.support.invoices import INVOICES, invoiced
 from tests.support.object_storage import made_bucket, path_of
-from tests.support.usage import RESTED, read_in_month
+from tests.support.usage import RESTED, as_old_as_the_month, read_in_month
 
 GB = 10**9
 PER_GB, _OWN_PRICE = Decimal("0.005"), Decimal("0.007")
@@ -158,7 +158,7 @@ async def test_a_region_with_its_own_pool(
 ) -> None:
     """It has no part in the room of the others, and what was sent from there stays its own."""
     row, now = await made(client, region=own_pool), read_in_month(roost.clock.now())
-    await made(client)
+    await as_old_as_the_month(roost, row["id"], (await made(client))["id"])
     (own,) = (await client.get("/account/transfer"))["region_transfers"]
     assert (own["id"], own["used"], own["billable"]) == (own_pool, 0, 0)
     await _sent(roost, row["id"], own["quota"] + 30, now)

@@ -11,7 +11,7 @@ from tests.api.conftest import Account
 from tests.support.client import Client, Json
 from tests.support.disks import path_of
 from tests.support.instances import made
-from tests.support.usage import RESTED, measure
+from tests.support.usage import RESTED, as_old_as_the_month, measure
 
 GB = 10**9
 UNAVAILABLE = [(None, "Stats are unavailable at this time.")]
@@ -119,6 +119,7 @@ async def test_the_pool_is_shared_and_outlives_instances(
 ) -> None:
     """What one sends too much, another's plan makes room for."""
     one, other = await made(client), await made(client)
+    await as_old_as_the_month(roost, one["id"], other["id"])
     alone = (await client.get(f"{path_of(one)}/transfer"))["quota"]
     sent = (alone + 3) * GB
     await measure(roost, one["id"], replace(RESTED, traffic=Traffic("first", ipv4_out=sent)))
