@@ -45,7 +45,7 @@ ENGINES = (
     Suite("powerdns", ["roost.engines.powerdns"], "powerdns"),
     Suite("seaweedfs", ["roost.engines.seaweedfs", "roost.engines.gateway"], "seaweedfs"),
 )
-BROWSER = Suite("browser", ["roost.console", "roost.oauth"], "browser")
+BROWSER = Suite("browser", ["roost.console", "roost.dashboard", "roost.oauth"], "browser")
 """All pages in Chromium."""
 SERVERS = Suite(
     "e2e", ["roost.cli", "roost.app", "roost.jobs", *(e.packages[0] for e in ENGINES)], "e2e"

@@ -22,7 +22,16 @@ from tests.api.samples.paths import (
 )
 from tests.api.samples.sample import Value
 from tests.support.browser import Browser
-from tests.support.chromium import NARROW, PATIENCE, THEMES, findings, open_chromium, open_page
+from tests.support.chromium import (
+    NARROW,
+    PATIENCE,
+    THEMES,
+    findings,
+    is_too_wide,
+    open_chromium,
+    open_page,
+    tab_to,
+)
 from tests.support.client import Client
 from tests.support.oauth import PASSWORD
 
@@ -58,12 +67,6 @@ async def url_of(name: str, client: Client, roost: Roost, account: Account) -> s
     endpoint = BY_NAME[name]
     path = PREFIX + await sample_path(endpoint, client, roost, account)
     return path if endpoint.method == "GET" else f"{path}?do={name}"
-
-
-async def is_too_wide(page: Page) -> bool:
-    return bool(
-        await page.evaluate("document.documentElement.scrollWidth > document.body.clientWidth")
-    )
 
 
 @pytest.mark.story
@@ -117,21 +120,6 @@ async def test_every_page_and_form(
 async def press(page: Page, *keys: str) -> None:
     for key in keys:
         await page.keyboard.press(key)
-
-
-async def tab_to(page: Page, name: str) -> None:
-    """To the link, button or field of that name, as somebody does who uses no mouse."""
-    asked = """name => {
-        const at = document.activeElement, label = at.labels?.[0] ?? at;
-        return label.textContent.trim().startsWith(name);
-    }"""
-    for _ in range(80):
-        await page.keyboard.press("Tab")
-        if await page.evaluate(asked, name):
-            outlined = "getComputedStyle(document.activeElement).outlineStyle"
-            assert await page.evaluate(outlined) != "none", name
-            return
-    raise AssertionError(f"no way to {name} by the keyboard")
 
 
 async def choose(page: Page, value: str) -> None:

@@ -13,7 +13,6 @@ from roost.app.roost import Roost
 from roost.dashboard.desk import Desk
 from roost.dashboard.entry import Entry
 from roost.dashboard.made import PAGES
-from roost.dashboard.site import Dashboard
 from roost.errors import OperatorError
 from roost.jobs.listing_queries import Wanted, list_jobs
 from roost.settings import MAIN_HOST
@@ -22,9 +21,9 @@ from tests.support.browser import open_browser
 from tests.support.client import Client, until
 from tests.support.instances import made
 from tests.support.oauth import PASSWORD, give_password
+from tests.support.operator import do, outside_of
 from tests.support.server import RunningRoost
 
-ADDRESS = "http://127.0.0.1:8090"
 MARKER = "<script>alert(1)</script>"
 
 
@@ -36,11 +35,8 @@ def desk(roost: Roost) -> Desk:
 @pytest.fixture
 async def outside(desk: Desk) -> AsyncIterator[tuple[httpx.AsyncClient, Entry]]:
     """A browser that has not entered, and the link."""
-    entry = Entry(8090)
-    app = Dashboard(desk, entry, frozenset({"127.0.0.1:8090"}), lambda: None).app()
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as browser:
-        yield browser, entry
+    async with outside_of(desk) as found:
+        yield found
 
 
 @pytest.fixture
@@ -50,13 +46,6 @@ async def operator(outside: tuple[httpx.AsyncClient, Entry]) -> httpx.AsyncClien
     answer = await browser.post("/enter", data={"key": entry.key})
     assert (answer.status_code, answer.headers["location"]) == (HTTPStatus.SEE_OTHER, "/")
     return browser
-
-
-async def do(operator: httpx.AsyncClient, path: str, act: str, **form: str) -> httpx.Response:
-    page = await operator.get(path)
-    csrf = re.search('name="csrf" value="([0-9a-f]+)"', page.text)
-    assert csrf is not None
-    return await operator.post(f"{path}?do={act}", data={"csrf": csrf[1], **form})
 
 
 async def test_a_link_is_good_once(outside: tuple[httpx.AsyncClient, Entry]) -> None:

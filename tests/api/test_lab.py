@@ -25,6 +25,7 @@ from tests.support.lab import Lab, running_lab
 ROUTES = [
     ("GET", "/clock"),
     ("PUT", "/clock"),
+    ("GET", "/engines"),
     ("GET", "/latency"),
     ("PUT", "/latency"),
     ("GET", "/faults"),

@@ -103,3 +103,24 @@ async def findings(page: Page, *rules: str) -> list[Finding]:
         if each["impact"] in _SERIOUS
         for node in each["nodes"]
     ]
+
+
+async def is_too_wide(page: Page) -> bool:
+    return bool(
+        await page.evaluate("document.documentElement.scrollWidth > document.body.clientWidth")
+    )
+
+
+async def tab_to(page: Page, name: str) -> None:
+    """To the link, button or field of that name, as somebody does who uses no mouse."""
+    asked = """name => {
+        const at = document.activeElement, label = at.labels?.[0] ?? at;
+        return label.textContent.trim().startsWith(name);
+    }"""
+    for _ in range(80):
+        await page.keyboard.press("Tab")
+        if await page.evaluate(asked, name):
+            outlined = "getComputedStyle(document.activeElement).outlineStyle"
+            assert await page.evaluate(outlined) != "none", name
+            return
+    raise AssertionError(f"no way to {name} by the keyboard")

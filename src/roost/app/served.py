@@ -13,12 +13,14 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel, ValidationError
 
 from roost.errors import OperatorError
 from roost.settings import Settings
 
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 - nobody listens here
 _FILE = "serve.json"
 _POLL_SECONDS = 0.05
 _STOP_SECONDS = 30.0
@@ -38,6 +40,13 @@ class Served(BaseModel):
     lab: bool = False
     url: str | None = None
     """Where the server listens, or did; None until its state is open."""
+
+
+def near(url: str, path: str) -> str:
+    """The address of a path, for a program on the machine of the server that listens at `url`."""
+    parts = urlsplit(url)
+    host = _ANY.get(parts.hostname or "", parts.netloc.rpartition(":")[0])
+    return urlunsplit((parts.scheme, f"{host}:{parts.port}", path, "", ""))
 
 
 def last_served(state: Path) -> Served | None:

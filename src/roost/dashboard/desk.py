@@ -7,6 +7,7 @@ from datetime import datetime
 import structlog
 
 from roost.app.fsck import check_state
+from roost.app.lab.caller import LabCaller
 from roost.app.lab.clock import clock_beside
 from roost.app.operator import drains, hosts
 from roost.app.operator.top import Top, Watch
@@ -53,6 +54,11 @@ class Desk:
     async def clock(self) -> Clock:
         """The server's, also where a lab has moved it."""
         return await clock_beside(self.settings, self.store)
+
+    @property
+    def lab(self) -> LabCaller:
+        """The lab of the server of this state."""
+        return LabCaller(self.settings.state)
 
     async def look(self) -> Top:
         async with self._watching:

@@ -19,6 +19,8 @@ class Input:
     options: Sequence[str] = ()
     """What can be chosen; anything where there are none."""
     value: str = ""
+    are_buttons: bool = False
+    """Whether each option is a button that sends the form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,11 @@ class Act:
     inputs: Sequence[Input] = ()
     confirm: str | None = None
     """The parameter of the address that has to be typed again first."""
+
+    @property
+    def buttons(self) -> Input | None:
+        """What takes the place of its one button, if anything does."""
+        return next((each for each in self.inputs if each.are_buttons), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from starlette.responses import HTMLResponse, Response
 from roost.console.listed import Listed, Row
 from roost.console.render import SAFETY, environment, policy
 from roost.console.tables import Column
-from roost.dashboard.made import PAGES
 from roost.dashboard.parts import Lines, Meters, Part, Record, Table, plain
 
 
@@ -18,7 +17,7 @@ def show(request: Request, template: str, code: int = 200, **values: object) -> 
         .get_template(template)
         .render(
             here=quote(request.scope["path"]),
-            menu=[page for page in PAGES if page.in_menu],
+            menu=[page for page in request.app.state.pages if page.in_menu],
             kind_of=_kind_of,
             listed_of=_listed_of,
             plain=plain,

@@ -15,7 +15,7 @@ from roost.console.reading import one, read_form
 from roost.console.render import redirect
 from roost.dashboard.desk import Desk
 from roost.dashboard.entry import Entry, is_own
-from roost.dashboard.made import PAGES
+from roost.dashboard.made import LAB, PAGES
 from roost.dashboard.page import Act, Page
 from roost.dashboard.parts import AbsentError, Asked
 from roost.dashboard.render import show
@@ -45,10 +45,13 @@ class Dashboard:
             Route("/enter", self._guarded(self.enter), methods=["POST"]),
             Route("/leave", self._guarded(self.leave), methods=["POST"]),
         ]
-        for page in PAGES:
+        pages = (*PAGES, *LAB) if self.desk.settings.lab else PAGES
+        for page in pages:
             methods = ["GET", "POST"] if page.acts else ["GET"]
             routes.append(Route(page.path, self._guarded(_of(self, page)), methods=methods))
-        return Starlette(routes=routes, exception_handlers=REFUSALS)
+        app = Starlette(routes=routes, exception_handlers=REFUSALS)
+        app.state.pages = pages
+        return app
 
     def _guarded(self, handler: Handler) -> Handler:
         async def guard(request: Request) -> Response:

@@ -22,6 +22,15 @@ _KEPT_ELSEWHERE = (ATTACHMENT_PLANE.name, MAIL_PLANE.name, WEBHOOK_PLANE.name)
 """Attachments are saved and reset with their rows, and letters are gone when they are sent."""
 
 
+class EngineRow(TypedDict):
+    """`kind` is `real` or `simulated`."""
+
+    region: str
+    plane: str
+    engine: str
+    kind: str
+
+
 class LatencyRow(TypedDict):
     region: str
     operation: str
@@ -43,10 +52,20 @@ class LabEngines:
     def __init__(self, bindings: Iterable[Binding[Engine]]) -> None:
         self._simulated: dict[str, SimulatedEngine] = {}
         self._real: list[str] = []
+        self.listed: list[EngineRow] = []
         for binding in bindings:
             if binding.plane in _KEPT_ELSEWHERE:
                 continue
             place = binding.plane if binding.place == EVERYWHERE else binding.place
+            kind = "real" if binding.real else "simulated"
+            self.listed.append(
+                {
+                    "region": place,
+                    "plane": binding.plane,
+                    "engine": binding.engine.name,
+                    "kind": kind,
+                }
+            )
             if binding.real:
                 self._real.append(place)
             elif isinstance(binding.engine, SimulatedInstances | SimulatedDomains):

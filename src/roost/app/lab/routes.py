@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from roost.app.lab import faults, state
 from roost.app.lab.bodies import MoveClock, PlanEngineFault, PlanJobFault, SetLatency
-from roost.app.lab.engines import EngineFaultRow, LatencyRow
+from roost.app.lab.engines import EngineFaultRow, EngineRow, LatencyRow
 from roost.app.lab.faults import JobFaultRow
 from roost.app.lab.lab import Lab
 from roost.engines.messages.kept import KeptMessages
@@ -36,6 +36,10 @@ class ClockRow(TypedDict):
     offset_seconds: float
 
 
+class EngineRows(TypedDict):
+    engines: list[EngineRow]
+
+
 class LatencyRows(TypedDict):
     latency: list[LatencyRow]
 
@@ -54,7 +58,7 @@ class MessageRows(TypedDict):
     messages: list[MessageRow]
 
 
-Row = ClockRow | LatencyRows | FaultRows | MessageRows
+Row = ClockRow | EngineRows | LatencyRows | FaultRows | MessageRows
 
 
 class ClockEndpoint(HTTPEndpoint):
@@ -71,6 +75,12 @@ class ClockEndpoint(HTTPEndpoint):
         else:
             raise invalid("Either now or advance is required")
         return _show_clock(lab)
+
+
+class EnginesEndpoint(HTTPEndpoint):
+    async def get(self, request: Request) -> Response:
+        lab = await _enter(request)
+        return _answer({"engines": lab.engines.listed})
 
 
 class LatencyEndpoint(HTTPEndpoint):
@@ -157,6 +167,7 @@ def mount(lab: Lab) -> Mount:
     app = Starlette(
         routes=[
             Route("/clock", ClockEndpoint),
+            Route("/engines", EnginesEndpoint),
             Route("/latency", LatencyEndpoint),
             Route("/faults", FaultsEndpoint),
             Route("/faults/engines", EngineFaultsEndpoint),

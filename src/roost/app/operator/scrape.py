@@ -3,15 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic
-from urllib.parse import urlsplit, urlunsplit
 
 import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
+from roost.app.served import near
 from roost.errors import OperatorError
 
 _TIMEOUT = aiohttp.ClientTimeout(total=5)
-_ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 - nobody listens here
 
 _OK = 200
 _REFUSED, _FAILED = "4", "5"
@@ -69,14 +68,11 @@ class Requests:
 
 async def scrape(url: str) -> Scrape:
     """Raises ScrapeError."""
-    parts = urlsplit(url)
-    host = _ANY.get(parts.hostname or "", parts.netloc.rpartition(":")[0])
-    near = urlunsplit((parts.scheme, f"{host}:{parts.port}", "/metrics", "", ""))
     try:
         # Of this machine, which is told nothing; the names of its certificate may be others.
         async with (
             aiohttp.ClientSession(timeout=_TIMEOUT) as session,
-            session.get(near, ssl=False) as response,
+            session.get(near(url, "/metrics"), ssl=False) as response,
         ):
             status, text = response.status, await response.text()
     except (aiohttp.ClientError, TimeoutError) as error:
