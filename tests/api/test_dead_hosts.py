@@ -21,11 +21,9 @@ from roost.core.engine import EngineError
 from roost.core.hosts import queries
 from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
-from roost.jobs.kinds import JobArgs
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.lifecycle.move_service import begin_move
 from roost.resources.nodebalancers.engine import BALANCER_PLANE
-from roost.resources.nodebalancers.watch_jobs import WATCH
 from roost.settings import MAIN_HOST
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
@@ -105,9 +103,13 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
     with pytest.raises(hosts.HostError, match="not fenced"):
         await takeovers.take_over(store, "b", MAIN_HOST)
     await die(cloud, "b")
-    await takeovers.fence(store, "b", None)
-    with pytest.raises(hosts.HostError, match="has 2 x instance, 1 x volume, 1 x NodeBalancer"):
+    given = f"NodeBalancer {shared['id']} goes to host {MAIN_HOST}"
+    assert await takeovers.fence(store, "b", None) == [given]
+    with pytest.raises(hosts.HostError, match=r"has 2 x instance, 1 x volume$"):
         await hosts.remove(store, "b")
+    balancers = cloud.main.services.get(Engines).of(BALANCER_PLANE, REGION)
+    await until(partial(balancers.inspect, shared["id"]), lambda found: found is not None)
+    assert await takeovers.fence(store, "b", None) == []
     await store.execute(
         """
         insert into maintenance (compute_id, account_id, type, status, reason, "when", host)
@@ -126,7 +128,7 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
         assert await takeovers.take_over(store, "b", "c") == {
             "instance": 2,
             "volume": 1,
-            "NodeBalancer": 1,
+            "NodeBalancer": 0,
             "maintenance": 1,
         }
         there = "select host from maintenance where compute_id = $1"
@@ -143,9 +145,6 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
             view = partial(client.get, f"{INSTANCES}/{row['id']}")
             await until(view, lambda found: found["status"] == "running")
         assert await running_guests(taker) == {guest["id"], leaving["id"]}
-        balancers = taker.services.get(Engines).of(BALANCER_PLANE, REGION)
-        await cloud.main.queue.enqueue(store, WATCH, JobArgs(), host="c")
-        await until(partial(balancers.inspect, shared["id"]), lambda found: found is not None)
         for roost in (cloud.main, taker):
             lines = list[str]()
             await check_all(roost, False, lines.append)
@@ -155,7 +154,7 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
         await client.delete(f"{VOLUMES}/{volume['id']}")
         await client.delete(f"{BALANCERS}/{shared['id']}")
         await emptied(cloud, "c")
-        assert await balancers.list() == []
+        await until(partial(balancers.inspect, shared["id"]), lambda found: found is None)
     await die(cloud, "c")  # Nothing is placed on it any more.
 
 

@@ -1,6 +1,7 @@
 """NodeBalancers of a region with several hosts: each is on one, its nodes anywhere."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from ipaddress import IPv4Address
 
@@ -18,6 +19,8 @@ from roost.resources.nodebalancers import host_queries
 from roost.resources.nodebalancers.apply_service import put_in_force
 from roost.resources.nodebalancers.engine import BALANCER_PLANE, BalancerTraffic
 from roost.resources.nodebalancers.fsck import reconcilers
+from roost.resources.nodebalancers.locks import resource_of
+from roost.resources.nodebalancers.move_jobs import CLEAR, LeftArgs
 from roost.resources.nodebalancers.move_service import Started, begin_move
 from roost.resources.nodebalancers.usage_service import note
 from roost.settings import MAIN_HOST
@@ -212,8 +215,10 @@ async def test_the_watch_ends_what_no_job_drops(pair: Pair, served: bool) -> Non
     await sound(pair)
 
 
-async def test_it_stays_where_the_host_dies_to_which_it_was_to_go(pair: Pair) -> None:
-    made, store = await _balancer_on(pair, "b"), pair.main.store
+@asynccontextmanager
+async def _third(pair: Pair) -> AsyncIterator[Callable[[], Awaitable[list[str]]]]:
+    """A host `c` without a worker, that may have NodeBalancers until it is given up."""
+    store = pair.main.store
     await store.execute(
         "insert into host (name, address, seen) values ('c', '127.0.0.1:9', clock_timestamp())"
     )
@@ -225,22 +230,122 @@ async def test_it_stays_where_the_host_dies_to_which_it_was_to_go(pair: Pair) ->
         REGION,
     )
 
+    async def give_up() -> list[str]:
+        await store.execute("update host set seen = '-infinity' where name = 'c'")
+        return await takeovers.fence(store, "c", None)
+
+    try:
+        yield give_up
+    finally:
+        for table in ("job", "region_capacity"):
+            await store.execute(f"delete from {table} where host = 'c'")
+        await store.execute("delete from host where name = 'c'")
+
+
+async def _begun(pair: Pair, nodebalancer_id: int, host: str) -> Started:
     async def begin(db: Connection) -> Started:
         context = Context(caller=None, db=db, services=pair.main.services, clock=pair.main.clock)
-        return await begin_move(context, made["id"])
+        return await begin_move(context, nodebalancer_id)
 
-    async with pair.placing_on("c"):
-        started = await store.commit(begin)
-    assert started.host == "c"
-    await store.execute("update host set seen = '-infinity' where name = 'c'")
-    await takeovers.fence(store, "c", None)
-    ended = await store.fetchrow("select status, error from job where id = $1", started.job_id)
-    assert ended is not None
-    assert tuple(ended) == ("cancelled", "The host c is dead.")
-    assert made["id"] in await host_queries.movable(store, "b")
-    for table in ("job", "region_capacity"):
-        await store.execute(f"delete from {table} where host = 'c'")
-    await store.execute("delete from host where name = 'c'")
-    await sound(pair)
+    async with pair.placing_on(host):
+        started = await pair.main.store.commit(begin)
+    assert started.host == host
+    return started
+
+
+async def _end(pair: Pair, made: Json) -> None:
+    """Deleted, and forgotten: nobody waits for a host that is dead."""
     await pair.client.delete(f"{BALANCERS}/{made['id']}")
-    await until(partial(_served, pair, "b"), lambda found: made["id"] not in found)
+    row = "select count(*) from nodebalancer where id = $1"
+    await until(partial(pair.main.store.fetchval, row, made["id"]), lambda found: found == 0)
+    for host in ("b", MAIN_HOST):
+        assert made["id"] not in await _served(pair, host)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+async def test_it_stays_where_the_host_dies_to_which_it_was_to_go(
+    pair: Pair, *, killed: bool
+) -> None:
+    """Also where that had begun to bring it."""
+    made, store = await _balancer_on(pair, "b"), pair.main.store
+    async with _third(pair) as give_up:
+        started = await _begun(pair, made["id"], "c")
+        if killed:
+            await store.execute(
+                """
+                update job set status = 'running', owner = 'gone',
+                    lease_until = clock_timestamp() - interval '1 hour' where id = $1
+                """,
+                started.job_id,
+            )
+        said = await give_up()
+        assert said == ([f"NodeBalancer {made['id']} goes to host b"] if killed else [])
+        how = "select status, error from job where id = $1 and finished is not null"
+        [job] = await until(partial(store.fetch, how, started.job_id), bool)
+        assert (job["status"], job["error"]) == ("cancelled", "The host c is dead.")
+        assert made["id"] in await host_queries.movable(store, "b")
+        await idle(pair, made["id"])
+        assert made["id"] in await _served(pair, "b")
+    await sound(pair)
+    await _end(pair, made)
+
+
+async def idle(pair: Pair, nodebalancer_id: int) -> None:
+    """No job of it is left."""
+    left = "select count(*) from job where resource = $1 and finished is null"
+    resource = resource_of(nodebalancer_id)
+    await until(partial(pair.main.store.fetchval, left, resource), lambda found: found == 0)
+
+
+async def test_what_a_dead_host_has_goes_to_another_one(pair: Pair) -> None:
+    """With what was to be done with it: one is served, one deleted."""
+    store = pair.main.store
+    made, deleted = [await _balancer_on(pair, MAIN_HOST) for _ in range(2)]
+    async with _third(pair) as give_up:
+        for each in (made, deleted):
+            await host_queries.put(store, each["id"], "c")
+            await _engine(pair, MAIN_HOST).remove(each["id"])
+        await pair.client.post(f"{BALANCERS}/{made['id']}/configs", {"port": 81})
+        await pair.client.delete(f"{BALANCERS}/{deleted['id']}")
+        for host in ("b", MAIN_HOST):
+            await hosts.close(store, host)
+        try:
+            assert await give_up() == [
+                f"NodeBalancer {each['id']} stays: no other host can have it"
+                for each in (made, deleted)
+            ]
+        finally:
+            for host in ("b", MAIN_HOST):
+                await hosts.undrain(store, host)
+        assert await give_up() == [
+            f"NodeBalancer {each['id']} goes to host main" for each in (made, deleted)
+        ]
+        await told(pair.client, made["id"], "nodebalancer_config_create")
+        await idle(pair, made["id"])
+        assert made["id"] in await _served(pair, MAIN_HOST)
+        gone = "select count(*) from nodebalancer where id = $1"
+        await until(partial(store.fetchval, gone, deleted["id"]), lambda found: found == 0)
+        assert await give_up() == []
+    await sound(pair)
+    await _end(pair, made)
+
+
+async def test_what_a_dead_host_was_to_drop_is_not_waited_for(pair: Pair) -> None:
+    """Neither is it dropped by whoever does what the dead host was to do, and serves it."""
+    store = pair.main.store
+    made = await _balancer_on(pair, MAIN_HOST)
+    args = LeftArgs(nodebalancer_id=made["id"], region=REGION, host="c")
+    async with _third(pair) as give_up:
+        for own, end in ((MAIN_HOST, "done"), ("c", "cancelled")):
+            leaving = "update nodebalancer set left_host = 'c' where id = $1 returning left_host"
+            assert await store.fetchval(leaving, made["id"]) == "c"
+            job = await pair.main.queue.enqueue(store, CLEAR, args, host=own)
+            if own == "c":
+                assert await give_up() == []
+            ended = "select status from job where id = $1 and finished is not null"
+            assert await until(partial(store.fetchval, ended, job.id), bool) == end
+            assert made["id"] in await _served(pair, MAIN_HOST)
+            left = "select left_host from nodebalancer where id = $1"
+            assert await store.fetchval(left, made["id"]) is None
+    await sound(pair)
+    await _end(pair, made)

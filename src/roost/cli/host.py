@@ -105,12 +105,13 @@ def undrain(state: Path | None, name: str) -> None:
 def fence(state: Path | None, name: str, off: bool, program: Path | None) -> None:
     """Keep a host that is dead from serving, so that another one may take over.
 
+    Its NodeBalancers go to other hosts at once; the next call goes on with those that are left.
     A worker of it that comes back ends its guests, and itself.
     """
     if off == (program is not None):
         raise click.UsageError("either --off or --by says that the machine is off")
-    run(_fence(read_served_settings(state=state), name, program))
-    click.echo(f"host {name} is fenced")
+    said = run(_fence(read_served_settings(state=state), name, program))
+    click.echo("\n".join((f"host {name} is fenced", *said)))
 
 
 @host.command("take-over")
@@ -160,9 +161,9 @@ async def _undrain(settings: Settings, name: str) -> None:
         await hosts.undrain(store, name)
 
 
-async def _fence(settings: Settings, name: str, program: Path | None) -> None:
+async def _fence(settings: Settings, name: str, program: Path | None) -> list[str]:
     async with open_store(settings) as store:
-        await takeovers.fence(store, name, program)
+        return await takeovers.fence(store, name, program)
 
 
 async def _take_over(

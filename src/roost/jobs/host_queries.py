@@ -15,6 +15,19 @@ async def give(db: Queries, host: str, other: str) -> None:
     )
 
 
+async def give_resource(db: Queries, resource: str, host: str, other: str) -> None:
+    """The same of what was to be done with one resource."""
+    await db.execute(
+        """
+        update job set host = $3, revision = revision + 1
+        where resource = $1 and host = $2 and finished is null
+        """,
+        resource,
+        host,
+        other,
+    )
+
+
 async def forget_schedules(db: Queries, host: str) -> None:
     """Nothing is repeated on it any more."""
     await db.execute("delete from job_schedule where name like '%@' || $1", host)

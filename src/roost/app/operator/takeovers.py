@@ -11,6 +11,7 @@ from roost.app.operator import hosts
 from roost.app.operator.hosts import HostError
 from roost.clock import Clock
 from roost.core import instance_queries
+from roost.core.context import Context
 from roost.core.events.log import EventListener
 from roost.core.hosts import queries
 from roost.core.hosts.holdings import Holdings
@@ -23,6 +24,8 @@ from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import host_queries
 from roost.resources.compute.leftover_jobs import call_off
+from roost.resources.nodebalancers import host_queries as balancers
+from roost.resources.nodebalancers.move_service import MoveError, rescue
 from roost.services import Services
 from roost.store import Connection, Queries, Store
 
@@ -34,8 +37,9 @@ _NAMED = 10
 _REASON = "The host {} is dead."
 
 
-async def fence(store: Store, name: str, program: Path | None) -> None:
+async def fence(store: Store, name: str, program: Path | None) -> list[str]:
     """Its workers may not serve any more; one that still runs ends its guests when it learns of it.
+    What has nothing on disks goes to other hosts at once: what became of it, in lines.
 
     `program` powers the machine off, or sees that it is: it is told the host's name, and ends with
     0 when the machine is off for certain. Without one the operator has seen to it. HostError.
@@ -51,6 +55,24 @@ async def fence(store: Store, name: str, program: Path | None) -> None:
             await services.get(JobQueue).cancel(db, job_id, _REASON.format(name))
 
     await store.commit(work)
+    return [
+        said
+        for each in await balancers.known_to(store, name)
+        if (said := await _rescue(store, services, each, name)) is not None
+    ]
+
+
+async def _rescue(store: Store, services: Services, nodebalancer_id: int, name: str) -> str | None:
+    async def work(db: Connection) -> str | None:
+        clock = services.get(JobQueue).clock
+        context = Context(caller=None, db=db, services=services, clock=clock)
+        return await rescue(context, nodebalancer_id, name)
+
+    try:
+        host = await store.commit(work)
+    except MoveError as error:
+        return str(error)
+    return None if host is None else f"NodeBalancer {nodebalancer_id} goes to host {host}"
 
 
 async def take_over(

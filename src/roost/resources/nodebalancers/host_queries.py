@@ -26,6 +26,11 @@ async def movable(db: Queries, host: str) -> list[int]:
     """Those of a host that can go to another one."""
 
 
+@query("select id from nodebalancer where $1 in (host, left_host) order by id")
+async def known_to(db: Queries, host: str) -> list[int]:
+    """Those that a host has, or has not dropped yet."""
+
+
 @query("select count(*) from nodebalancer where host = $1")
 async def count_on(db: Queries, host: str) -> int:
     """How many a host has, also of those that are being deleted."""
@@ -55,6 +60,11 @@ async def give(db: Queries, host: str, other: str) -> int:
 @query("update nodebalancer set left_host = host, host = $2 where id = $1")
 async def begin_move(db: Queries, nodebalancer_id: int, host: str) -> None:
     """It is that host's, and may still be served by the one that had it."""
+
+
+@query("update nodebalancer set host = $2, left_host = null where id = $1")
+async def put(db: Queries, nodebalancer_id: int, host: str) -> None:
+    """It is that host's alone."""
 
 
 @query("""

@@ -42,12 +42,15 @@ def _on_left(args: LeftArgs) -> str:
 
 
 async def clear(run: Run[LeftArgs]) -> Verdict:
-    """What it has counted is noted before; nothing happens where it is by now."""
-    args, services = run.args, run.tools.services
+    """What it has counted is noted before; nothing happens where it is by now, or where another
+    host does this for a dead one, as that may serve it."""
+    args, engines = run.args, run.get(Engines)
     row = await queries.find(run.store, args.nodebalancer_id)
     if row is not None and row.host == args.host:
         return next_step()
-    engine = services.get(Engines).of(BALANCER_PLANE, args.region)
+    if engines.host != args.host:
+        return next_step(writing(leave, args.nodebalancer_id, args.host))
+    engine = engines.of(BALANCER_PLANE, args.region)
     try:
         seen = await engine.traffic()
     except EngineError:

@@ -7,12 +7,14 @@ from roost.core.context import Context
 from roost.core.events import log
 from roost.core.hosts import queries as hosts
 from roost.errors import ShownError
+from roost.jobs import host_queries as jobs
 from roost.jobs.queue import JobQueue
-from roost.resources.nodebalancers import host_queries, queries
+from roost.resources.nodebalancers import host_queries, queries, usage_queries
 from roost.resources.nodebalancers.entity import NODEBALANCER
 from roost.resources.nodebalancers.jobs import BalancerArgs
-from roost.resources.nodebalancers.locks import resource_of
-from roost.resources.nodebalancers.move_jobs import MOVE
+from roost.resources.nodebalancers.locks import left_on, resource_of
+from roost.resources.nodebalancers.move_jobs import MOVE, leave
+from roost.resources.nodebalancers.queries import BalancerFacts
 from roost.settings import MAIN_HOST
 
 _MOVED = "The NodeBalancer goes to another machine: clients connect anew."
@@ -54,15 +56,50 @@ async def begin_move(context: Context, nodebalancer_id: int) -> Started:
         raise MoveError(f"NodeBalancer {held.id} is on host {held.host}: no other one can have it")
     host = await _nearest(context, held.account_id, held.region, others)
     await host_queries.begin_move(context.db, held.id, host)
-    by = log.Starter(queue, context.db, held.account_id)
-    args = BalancerArgs(nodebalancer_id=held.id)
-    await log.start(by, MOVE, args, NODEBALANCER.of(held), message=_MOVED)
+    await _start(context, held)
     [job] = [
         each
         for each in await queue.unfinished(context.db, resource_of(held.id))
         if each.kind == MOVE.name
     ]
     return Started(job.id, host)
+
+
+async def rescue(context: Context, nodebalancer_id: int, dead: str) -> str | None:
+    """Another host of its region has it at once, as nothing of it is on disks; None when it was
+    only to be dropped by the dead one, which is fenced. Raises MoveError where none can have it."""
+    facts = await hosts.lock(context.db, dead)
+    if facts is None or facts.state != "fenced":
+        raise MoveError(f"host {dead} is not fenced")
+    held = await queries.lock_any(context.db, nodebalancer_id)
+    if held is None or dead not in {held.host, held.left_host}:
+        return None
+    queue = context.get(JobQueue)
+    if held.host != dead:
+        await queue.preempt(context.db, left_on(held.id, dead), f"The host {dead} is dead.")
+        await leave(context.db, held.id, dead)
+        return None
+    # The former host may serve it still: two would answer at its address.
+    host = held.left_host or await _other(context, held)
+    await host_queries.put(context.db, held.id, host)
+    await usage_queries.forget_reading(context.db, held.id, dead)
+    await jobs.give_resource(context.db, resource_of(held.id), dead, host)
+    if not held.deleting:
+        await _start(context, held)
+    return host
+
+
+async def _other(context: Context, held: BalancerFacts) -> str:
+    possible = [each for each in await _possible(context, held.region) if each != held.host]
+    if not possible:
+        raise MoveError(f"NodeBalancer {held.id} stays: no other host can have it")
+    return await _nearest(context, held.account_id, held.region, possible)
+
+
+async def _start(context: Context, held: BalancerFacts) -> None:
+    by = log.Starter(context.get(JobQueue), context.db, held.account_id)
+    args = BalancerArgs(nodebalancer_id=held.id)
+    await log.start(by, MOVE, args, NODEBALANCER.of(held), message=_MOVED)
 
 
 async def _possible(context: Context, region: str) -> list[str]:
