@@ -3,6 +3,7 @@
 import asyncio
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -25,6 +26,9 @@ from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySp
 _ROUNDS, _CHANGES = 10, 10
 _SIZES = (("4 KB", 4 << 10, 300), ("1 MB", 1 << 20, 50), ("100 MB", 100_000_000, 8))
 """What is transferred, bytes, and how often each way."""
+_WAYS = _DIRECT, _OWN, _BARE = "direct", "own", "bare"
+_BUCKETS = {_DIRECT: "direct", _OWN: "bench", _BARE: "direct"}
+"""By whom objects are transferred, and where those of each are."""
 _NAMES = 50
 _LISTED, _LISTS, _WRITERS = 6000, 40, 12
 """Objects that are put for lists, pages of 1,000 that are taken, and who puts at a time."""
@@ -64,9 +68,8 @@ async def _measure(state: Path, pid: int, base: str) -> AsyncIterator[Result]:
         yield Result("memory of the S3 server with a bucket", server, "MB")
         yield await contest.making()
         yield await contest.changing()
-        for name, size, times in _SIZES:
-            for method in ("PUT", "GET"):
-                yield await contest.transfers(method, name, size, times)
+        async for result in contest.all_transfers():
+            yield result
         await contest.fill()
         yield await contest.listing("first", "")
         yield await contest.listing("deep", f"&start-after={_listed(_LISTED * 8 // 10)}")
@@ -128,25 +131,44 @@ class _Contest:
         note = f"the slowest of {_CHANGES}; median {median(taken):.0f}"
         return Result("ACL until it is in force", max(taken), "ms", 100, note=note)
 
-    async def transfers(self, method: str, name: str, size: int, times: int) -> Result:
-        """By turns, with a customer's key and with the operator's at the server behind the gateway.
+    async def all_transfers(self) -> AsyncIterator[Result]:
+        """Of each size both ways."""
+        port = str(URL(self._behind).port)
+        command = [sys.executable, "-m", "bench.bare_proxy", port]
+        with machine.running(command, "proxy ready") as (_, line):
+            proxy = int(line.rpartition(" ")[2])
+            for name, size, times in _SIZES:
+                for method in ("PUT", "GET"):
+                    async for result in self._transfers(method, name, size, times, proxy):
+                        yield result
+
+    async def _transfers(
+        self, method: str, name: str, size: int, times: int, proxy: int
+    ) -> AsyncIterator[Result]:
+        """By turns, with a customer's key, and with the operator's at the server behind the
+        gateway, once more through a proxy that reads nothing: no gateway in Python can do better.
 
         Each has objects of its own, as writing over one costs the server more, and goes first as
         often. The quicker quarter counts: now and then the server makes room for a second.
         """
         body = os.urandom(size) if method == "PUT" else b""
-        taken: dict[bool, list[float]] = {True: [], False: []}
-        for number in range(2 * times):
-            own = number % 4 in (1, 2)
-            path = f"{'bench' if own else 'direct'}/{size}-{number // 2 % min(_NAMES, times)}"
-            url = self._signed(method, path, self._key if own else self._root)
-            began = time.perf_counter()
-            assert await self._send(method, url, body) == 200
-            taken[own].append(time.perf_counter() - began)
-        rates = {own: size / 1e6 / quantiles(seconds)[0] for own, seconds in taken.items()}
-        note = f"MB/s: direct {rates[False]:.3g}, with a key {rates[True]:.3g}"
+        taken: dict[str, list[float]] = {way: [] for way in _WAYS}
+        for number in range(times):
+            for place in range(len(_WAYS)):
+                way = _WAYS[(number + place) % len(_WAYS)]
+                path = f"{_BUCKETS[way]}/{way}-{size}-{number % min(_NAMES, times)}"
+                url = self._signed(method, path, self._key if way == _OWN else self._root)
+                host = f"{url.host}:{url.port}"
+                url = url.with_port(proxy) if way == _BARE else url
+                began = time.perf_counter()
+                assert await self._send(method, url, body, host) == 200
+                taken[way].append(time.perf_counter() - began)
+        direct, own, bare = (size / 1e6 / quantiles(taken[way])[0] for way in _WAYS)
         what = f"{method} of {name} with a key: of the server alone"
-        return Result(what, rates[True] / rates[False], "", 0.9, "at least", note)
+        note = f"MB/s: direct {direct:.3g}, with a key {own:.3g}"
+        yield Result(what, own / direct, "", 0.9, "at least", note)
+        what = f"{method} of {name} by a bare proxy: of the server alone"
+        yield Result(what, bare / direct, note=f"with a key {own / bare:.3g} of it")
 
     async def fill(self) -> None:
         """As many objects of the same names on both sides."""
@@ -214,8 +236,9 @@ class _Contest:
             assert answer.status == 200, found
             return found
 
-    async def _send(self, method: str, url: URL, body: bytes = b"") -> int:
-        async with self._s3.request(method, url, data=body) as answer:
+    async def _send(self, method: str, url: URL, body: bytes = b"", host: str | None = None) -> int:
+        headers = None if host is None else {"Host": host}
+        async with self._s3.request(method, url, data=body, headers=headers) as answer:
             await answer.read()
             return answer.status
 
