@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from itertools import count
 from pathlib import Path
 from statistics import median, quantiles
@@ -15,10 +16,13 @@ import aiohttp
 from botocore.auth import S3SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
+from tests.support.seaweed import small_cluster
 from yarl import URL
 
 from bench import machine
 from bench.results import Result
+from roost.engines.seaweedfs.cluster import Cluster, ClusterEntry
+from roost.engines.seaweedfs.objects import SeaweedObjects
 from roost.engines.seaweedfs.own import OwnObjects
 from roost.engines.seaweedfs.server import ROOT, Server
 from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySpec
@@ -100,20 +104,25 @@ class _Contest:
     async def making(self) -> Result:
         """By turns, until a key that has been made opens the bucket that has been made.
 
-        The engine's calls and the API's; that keys are deleted again is nobody's time.
+        SeaweedFS by itself, which keeps both as lasting as the API does, and the API; for
+        information the calls of the gateway alone. That keys are deleted again is nobody's time.
         """
-        direct, roost = list[float](), list[float]()
-        for _ in range(_ROUNDS):
-            seconds, number = await _timed(self._make_directly)
-            direct.append(seconds)
-            await self._engine.delete_key(f"bench-{number}")
-            seconds, number = await _timed(self._make)
-            roost.append(seconds)
-            await self._call("DELETE", f"object-storage/keys/{number}")
-            await self._settled()
-        note = f"ms: direct {median(direct) * 1e3:.0f}, roost {median(roost) * 1e3:.0f}"
-        ratio = median(roost) / median(direct)
-        return Result("bucket and key until they open: of direct", ratio, "x", 1.5, note=note)
+        alone, calls, roost = list[float](), list[float](), list[float]()
+        machine.pin(None)
+        async with small_cluster(self._folder.parent / "alone") as entry:
+            for _ in range(_ROUNDS):
+                alone.append((await _timed(partial(self._make_alone, entry)))[0])
+                seconds, number = await _timed(self._make_directly)
+                calls.append(seconds)
+                await self._engine.delete_key(f"bench-{number}")
+                seconds, number = await _timed(self._make)
+                roost.append(seconds)
+                await self._call("DELETE", f"object-storage/keys/{number}")
+                await self._settled()
+        shown = [f"{median(each) * 1e3:.0f}" for each in (alone, roost, calls)]
+        note = "ms: SeaweedFS {}, roost {}, the calls of the gateway alone {}".format(*shown)
+        what = "bucket and key until they open: of SeaweedFS alone"
+        return Result(what, median(roost) / median(alone), "x", 1.5, note=note)
 
     async def changing(self) -> Result:
         """From the change of an ACL to the first answer that obeys it."""
@@ -206,6 +215,20 @@ class _Contest:
         assert isinstance(number, int)
         return number
 
+    async def _make_alone(self, entry: ClusterEntry) -> int:
+        """A bucket by S3, and a key as the server keeps them; the number in their names."""
+        number = next(_NUMBERS)
+        name = f"alone-{number}"
+        root = Credentials(entry.access_key, entry.secret_key)
+        assert await self._send("PUT", _signed("PUT", f"{entry.url}/{name}", root)) == 200
+        grants = (BucketGrant(name, True),)
+        key = KeySpec(f"key-{number}", f"{number:020}", os.urandom(20).hex(), grants)
+        await SeaweedObjects(Cluster(entry)).put_key(key)
+        url = _signed("GET", f"{entry.url}/{name}", Credentials(key.access_key, key.secret_key))
+        while await self._send("GET", url) != 200:
+            await asyncio.sleep(0.001)
+        return number
+
     async def _make_directly(self) -> int:
         """The number in the key's name."""
         number = next(_NUMBERS)
@@ -244,9 +267,13 @@ class _Contest:
 
     def _signed(self, method: str, path: str, key: Credentials) -> URL:
         url = self._behind if key is self._root else self._url
-        request = AWSRequest(method, f"{url}/{path}")
-        S3SigV4QueryAuth(key, "s3", "us-east-1", 3600).add_auth(request)
-        return URL(str(request.url), encoded=True)
+        return _signed(method, f"{url}/{path}", key)
+
+
+def _signed(method: str, url: str, key: Credentials) -> URL:
+    request = AWSRequest(method, url)
+    S3SigV4QueryAuth(key, "s3", "us-east-1", 3600).add_auth(request)
+    return URL(str(request.url), encoded=True)
 
 
 def _listed(number: int) -> str:
