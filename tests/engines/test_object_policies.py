@@ -9,8 +9,8 @@ import pytest
 
 from roost.engines.seaweedfs.own import OwnObjects
 from roost.engines.seaweedfs.server import Server
-from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySpec
-from tests.support.s3 import S3Client, botocore_client, client_of, refusal
+from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySpec, Signature
+from tests.support.s3 import S3Client, botocore_client, client_of, get, refusal
 
 pytestmark = pytest.mark.seaweedfs
 
@@ -188,6 +188,7 @@ async def test_a_denial_holds_for_the_accounts_own(owner: Client, engine: OwnObj
                 assert await client.status(method, f"{BUCKET}/{path}", b"x") == 403
             body = b"<Delete><Object><Key>public/a</Key></Object></Delete>"
             await client.send("POST", f"{BUCKET}?delete", body)
+    assert await get(await engine.sign(Signature(BUCKET, MARK, "public/a", "GET", 600))) == 403
     for key in (WRITER, READER, STRANGER):
         assert refusal(botocore_client(url, key).get_bucket_policy, Bucket=BUCKET) == DENIED
     assert "Deny" in owner.get_bucket_policy(Bucket=BUCKET)["Policy"]
