@@ -10,7 +10,7 @@ from roost.engines.qemu.rbd.cluster import EXISTS, MISSING, Cluster
 from roost.resources.compute.disk_engine import Progress
 
 _FEATURES = "layering,exclusive-lock,object-map,fast-diff,deep-flatten"
-_PERCENT = re.compile(r"(\d+)% complete")
+_PERCENT = re.compile(r"(\d{1,3})% complete")
 _FENCED_SECONDS = 3600
 """By then a process that has lost its image is long gone."""
 _SEEN = "The volumes cannot be seen"
