@@ -13,7 +13,6 @@ from tests.support.server import RunningRoost
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "cli.md"
 TRANSCRIPT = "".join(re.findall(r"```console\n(.*?)```", DOCUMENT.read_text(), re.DOTALL))
-COMMANDS = [line[2:] for line in TRANSCRIPT.splitlines() if line.startswith("$ ")]
 URL = "http://127.0.0.1:8080"
 SECONDS = 200
 
@@ -21,24 +20,32 @@ SECONDS = 200
 async def test_the_transcript(
     tmp_path: Path, running: RunningRoost, client: Client, account: Account
 ) -> None:
-    assert client.token is not None
-    (tmp_path / "admin.token").write_text(client.token)
     (tmp_path / "password").write_text("correct-Horse7battery\n")
+    said = await typed(TRANSCRIPT, tmp_path, running, client, account)
+    assert plain(said) == plain(TRANSCRIPT)
+
+
+async def typed(
+    transcript: str, folder: Path, running: RunningRoost, client: Client, account: Account
+) -> str:
+    """The transcript of its commands in a folder with the token of an account."""
+    assert client.token is not None
+    (folder / "admin.token").write_text(client.token)
     own = {k: v for k, v in os.environ.items() if not k.startswith("ROOST_")}
     programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    script = "\n".join(f"echo {shlex.quote(f'$ {each}')}\n{each}" for each in COMMANDS)
+    commands = [line[2:] for line in transcript.splitlines() if line.startswith("$ ")]
+    script = "\n".join(f"echo {shlex.quote(f'$ {each}')}\n{each}" for each in commands)
     process = await asyncio.create_subprocess_exec(
         *("bash", "-c", script.replace(URL, running.url)),
-        env={**own, "XDG_CONFIG_HOME": str(tmp_path), "PATH": programs, "COLUMNS": "100"},
-        cwd=tmp_path,
+        env={**own, "XDG_CONFIG_HOME": str(folder), "PATH": programs, "COLUMNS": "100"},
+        cwd=folder,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
     async with asyncio.timeout(SECONDS):
         out, _ = await process.communicate()
-    said = out.decode().replace(account.username, "admin").replace(running.url, URL)
-    assert plain(said) == plain(TRANSCRIPT)
+    return out.decode().replace(account.username, "admin").replace(running.url, URL)
 
 
 def plain(text: str) -> list[str]:
