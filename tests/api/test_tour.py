@@ -29,7 +29,7 @@ def checking(
 ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     """A receiver that looks at a message, and at one that was changed on its way."""
     names: dict[str, Callable[..., bool]] = {}
-    exec(PROGRAM, names)  # type: ignore[arg-type]
+    exec(PROGRAM, names)
 
     async def take(request: web.Request) -> web.StreamResponse:
         secret = json.loads((folder / "hook.json").read_text())["secret"]

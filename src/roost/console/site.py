@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from roost.console import actions, assets
+from roost.console import actions, assets, narrowing
 from roost.console.api import Api
 from roost.console.bulk import perform_bulk
 from roost.console.live import Live
@@ -57,6 +57,7 @@ class Console:
             Route(f"{PREFIX}/live", self.live, methods=["GET"]),
             Route(f"{PREFIX}/pages", self.index, methods=["GET"]),
             Route(f"{PREFIX}/search", self.search, methods=["GET"]),
+            Route(PREFIX + narrowing.PATH, self.narrow, methods=["GET", "POST"]),
             Route(PREFIX + "/{path:path}", self.show, methods=["GET"]),
             Route(PREFIX + "/{path:path}", self.send, methods=["POST"]),
         ]
@@ -90,6 +91,16 @@ class Console:
         text = request.query_params.get("q", "").strip()[:MOST_CHARACTERS]
         found = await search(visit, text) if text else []
         return show(visit, "search.html", text=text, found=found)
+
+    async def narrow(self, request: Request) -> Response:
+        """A token that may do less than another one."""
+        visitor = await visitor_of(self.site, request)
+        if visitor.user is None:
+            return _log_in(request)
+        visit = await self._visit(request, visitor, narrowing.PAGE, {})
+        if request.method == "POST":
+            return await narrowing.perform_narrowing(visit)
+        return await narrowing.show_narrowing(visit)
 
     async def to_start(self, request: Request) -> Response:
         return redirect("/")
