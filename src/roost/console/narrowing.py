@@ -1,6 +1,5 @@
 """A form that narrows a token, of whatever account; nothing of it is kept."""
 
-import re
 from collections.abc import Mapping
 
 import orjson
@@ -12,8 +11,7 @@ from roost.console.pages import Page
 from roost.console.reading import one, read_form
 from roost.console.render import show
 from roost.console.visit import Visit
-from roost.core.narrowing.chain import MARK
-from roost.core.narrowing.restrictions import narrow, parse
+from roost.web.token_texts import narrowed_text
 
 PATH = "/narrow"
 PAGE = Page(
@@ -23,8 +21,6 @@ PAGE = Page(
     lead="Of a token this makes another one that may do less, for a job, a script or a colleague. "
     "Nothing of it is kept here, and it ends with the token that it is made of.",
 )
-NO_TOKEN = "token: This is no token"  # noqa: S105  (a refusal)
-_TOKEN = re.compile(r"[0-9a-f]{64}")
 _BEGINS = "begin"
 """The form comes from the page that shows a new token."""
 _LISTED = ("operations", "tags", "networks")
@@ -41,15 +37,12 @@ async def perform_narrowing(visit: Visit) -> Response:
         return _show(visit, sent, 403, problem=EXPIRED)
     if _BEGINS in sent:
         return _show(visit, sent)
-    token = one(sent, "token").strip()
     try:
-        restriction = parse(orjson.dumps(restriction_of(sent)))
-        if not (_TOKEN.fullmatch(token) or token.startswith(MARK)):
-            raise ValueError(NO_TOKEN)
-        made = narrow(token, restriction)
+        restriction = orjson.dumps(restriction_of(sent))
+        made, said = narrowed_text(one(sent, "token").strip(), restriction)
     except ValueError as error:
         return _show(visit, sent, 400, problem=str(error))
-    return _show(visit, {}, made=made, said=restriction.model_dump_json(exclude_none=True))
+    return _show(visit, {}, made=made, said=said)
 
 
 def restriction_of(sent: Sent) -> Mapping[str, object]:
