@@ -14,7 +14,7 @@ SILENT = "it has ended without a word, or does not answer; the kernel's log may 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Of one that did not do what it was to do."""
+    """How something ended that did not do what it was to do."""
 
     program: str
     """Its name, without its folder."""

@@ -87,7 +87,7 @@ class Queues(Generic[T]):
 
 
 class Places:
-    """Of which `size` can be held at the same time."""
+    """Places of which `size` can be held at the same time."""
 
     def __init__(self, size: int) -> None:
         self._waiting: Queues[asyncio.Future[None]] = Queues(size)

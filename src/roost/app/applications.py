@@ -120,7 +120,7 @@ def _operations_of(dialect: Dialect) -> Operations:
 
 @cache
 def _document(date: str) -> bytes:
-    """Of a revision; once, too: to make it takes half a second."""
+    """The document of a revision, made once: it takes half a second."""
     return build_document_of(Revisions(Registry(GROUPS.endpoints), RELEASED), date)
 
 

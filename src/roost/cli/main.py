@@ -20,7 +20,7 @@ def _briefly() -> Iterator[None]:
 
 
 class _Commands(LazyGroup):
-    """Of a command that is used wrongly it says what is wrong, in one line: exit code 2."""
+    """Says in one line what is wrong with a command that is used wrongly: exit code 2."""
 
     def make_context(
         self,

@@ -63,7 +63,7 @@ def as_curl(
 
 
 def as_command(command: Command, arguments: Sequence[str], body: Body) -> str:
-    """The same as a command of `roostctl`."""
+    """The call as a command of `roostctl`."""
     words = [PROGRAM, *command.name.split(), *map(shlex.quote, arguments)]
     lines = [" ".join(words)]
     known = [_given(option, body) for option in command.options]

@@ -26,7 +26,7 @@ def confirm(profile: Profile, command: Command, arguments: Mapping[str, str]) ->
 
 
 def _label(profile: Profile, command: Command, arguments: Mapping[str, str]) -> str:
-    """Of the thing; its id where it has none, and yes where it has neither."""
+    """The label of the thing; its id where it has none, and yes where it has neither."""
     if command.view is not None:
         record = view(profile, fill(command, command.view, arguments))
         for name in _LABELS:

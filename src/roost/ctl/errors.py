@@ -21,7 +21,7 @@ class CommandError(click.ClickException):
 
 
 def code_of(status: int) -> int:
-    """Of an answer that refuses."""
+    """The exit code for an answer that refuses."""
     if status in (401, 403):
         return NOT_ALLOWED
     if status == 404:

@@ -19,7 +19,7 @@ Login = Callable[[], Profile]
 
 
 def login_of(wanted: str | None) -> Login:
-    """Of one profile, whichever others use meanwhile."""
+    """The login of one profile, whichever others use meanwhile."""
     first = current(wanted)
     if not first.refresh_token:
         return lambda: first

@@ -18,7 +18,7 @@ Row = Mapping[str, Value]
 
 
 def rows_of(value: Value) -> list[Row]:
-    """Of an array, or of a page's `data`."""
+    """The rows of an array, or of a page's `data`."""
     found = value.get("data") if isinstance(value, Mapping) else value
     if not isinstance(found, Sequence) or isinstance(found, str):
         return []

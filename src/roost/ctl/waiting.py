@@ -81,7 +81,7 @@ class Work:
 
 
 def number_of(thing: Value) -> str:
-    """Of an id, which has a slash before it where it is an image's."""
+    """The number of an id, which has a slash before it where it is an image's."""
     return str(thing).rpartition("/")[2]
 
 

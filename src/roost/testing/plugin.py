@@ -20,6 +20,6 @@ def roost_server() -> "Iterator[RoostServer]":
 
 @pytest.fixture
 def roost_cloud(roost_server: "RoostServer") -> "RoostServer":
-    """The same, as if it were new: reset before the test."""
+    """The server of all tests, as if it were new: reset before the test."""
     roost_server.reset()
     return roost_server

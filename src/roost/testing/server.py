@@ -94,17 +94,17 @@ class RoostServer:
 
     @property
     def url(self) -> str:
-        """Of the API, without a path: `http://127.0.0.1:40123`."""
+        """The URL of the API, without a path: `http://127.0.0.1:40123`."""
         return self._running[1].url
 
     @property
     def dialects(self) -> Mapping[str, str]:
-        """The same of the listeners in other clouds' words, by their names."""
+        """The URLs of the listeners in other clouds' words, by their names."""
         return self._running[1].dialects
 
     @property
     def token(self) -> str:
-        """Of the user `admin`, who may do everything."""
+        """The token of the user `admin`, who may do everything."""
         return (self._running[0].state / "admin.token").read_text().strip()
 
     @property

@@ -41,7 +41,7 @@ async def last_position(db: Queries) -> int:
     order by position limit $2
     """)
 async def list_changes(db: Queries, after: int, limit: int) -> list[Change]:
-    """Of all accounts."""
+    """Changes of all accounts."""
 
 
 @query("""

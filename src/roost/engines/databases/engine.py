@@ -291,7 +291,7 @@ class DatabaseServers(ABC, Generic[F, W]):
 
     @asynccontextmanager
     async def _holding(self, database_id: int) -> AsyncIterator[Nodes[F, W]]:
-        """Of a database that is whole. EngineError when it is gone."""
+        """Hold a database that is whole. EngineError when it is gone."""
         folder = self._servers.folder(database_id)
         gone = EngineError(f"The data of database {database_id} do not exist")
         if not folder.whole:

@@ -65,7 +65,7 @@ async def _copying(folder: Folder, server: Server) -> Command:
 
 
 def position_of(data: Path) -> str:
-    """Of a copy, in the log of writes (GTID)."""
+    """The position of a copy in the log of writes (GTID)."""
     fields = (data / _POSITION).read_text().split()
     return fields[2] if len(fields) > 2 else ""
 

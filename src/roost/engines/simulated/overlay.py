@@ -30,7 +30,7 @@ class SimulatedOverlay:
 
 
 def remote_addresses(documents: Documents) -> set[str]:
-    """Of guests on other hosts of the region."""
+    """The addresses of guests on other hosts of the region."""
     held = documents.read(_KIND, "")
     overlay = None if held is None else _read(held)
     return set() if overlay is None else {str(each.address) for each in overlay.region}
