@@ -11,6 +11,7 @@ from tests.api.conftest import Account, NewUser
 from tests.support.browser import FORM, Browser, Page
 from tests.support.client import Client
 from tests.support.databases import POSTGRESQL, made_database, made_postgresql
+from tests.support.instances import made
 from tests.support.object_storage import made_bucket, object_engine, path_of
 
 
@@ -186,3 +187,26 @@ async def test_json_too_deep_to_be_sent_on_is_refused(user_browser: Browser) -> 
     assert "nested too deeply" in page.text
     query = {"where": "size", "is": deep}
     assert (await user_browser.get("/console/volumes", **query)).status == 200
+
+
+async def test_a_tag_leads_to_all_that_has_it(client: Client, user_browser: Browser) -> None:
+    tag = "<b>wren</b>"
+    volume = await client.post(
+        "/volumes", {"label": "perch", "region": "us-lake", "size": 20, "tags": [tag]}
+    )
+    zone = {"domain": "tagged.example", "type": "master", "soa_email": "a@example.com"}
+    domain = await client.post("/domains", {**zone, "tags": [tag]})
+    page = await user_browser.get(f"/console/tags/{quote(tag, safe='')}")
+    assert f'<a href="/console/volumes/{volume["id"]}"><bdi>perch</bdi></a>' in page.text
+    assert f'<a href="/console/domains/{domain["id"]}"><bdi>tagged.example</bdi></a>' in page.text
+    assert ("<b>wren" in page.text, "&lt;b&gt;wren" in page.text) == (False, True)
+
+
+async def test_vlans_say_who_is_in_them(client: Client, user_browser: Browser) -> None:
+    assert "There is nothing here yet" in (await user_browser.get("/console/networking/vlans")).text
+    interfaces = [{"purpose": "public"}, {"purpose": "vlan", "label": "nest"}]
+    instance = await made(client, region="us-lake", interfaces=interfaces)
+    page = await user_browser.get("/console/networking/vlans")
+    assert "<bdi>nest</bdi> <small>us-lake</small>" in page.text
+    link = f'<a href="/console/compute/instances/{instance["id"]}">instance {instance["id"]}</a>'
+    assert link in page.text

@@ -14,6 +14,7 @@ from roost.console.made import (
     objects,
     start,
     support,
+    tags,
     volumes,
 )
 from roost.console.pages import Page
@@ -30,5 +31,6 @@ PAGES: Sequence[Page] = (
     *objects.PAGES,
     *domains.PAGES,
     *support.PAGES,
+    *tags.PAGES,
     *account.PAGES,
 )

@@ -23,6 +23,14 @@ PAGES = (
         {"invoice": read("view_invoice"), "items": read("list_invoice_items", page_size="500")},
     ),
     Page(
+        "/account/users",
+        "Users",
+        "list.html",
+        {"list": Read("list_users", listed=True)},
+        lead="Who may use this account. Restricted users may do what they have grants for.",
+        columns=("username", "email", "restricted", "tfa_enabled", "password_created"),
+    ),
+    Page(
         "/account/users/{username}/grants",
         "What {username} may do",
         "account/grants.html",

@@ -1,10 +1,18 @@
 """Domains: records by their types, what each type needs, and what registrars are told."""
 
-from roost.console.pages import Page, read
+from roost.console.pages import Page, Read, read
 
 _ONE = "/domains/{domainId:int}"
 
 PAGES = (
+    Page(
+        "/domains",
+        "Domains",
+        "list.html",
+        {"list": Read("list_domains", listed=True)},
+        lead="Names that this cloud answers for, and their records.",
+        columns=("domain", "status", "type", "soa_email", "tags", "created"),
+    ),
     Page(
         _ONE,
         "{domain}",

@@ -15,6 +15,14 @@ PAGES = (
         bulk=("boot_instance", "shutdown_instance", "reboot_instance"),
     ),
     Page(
+        "/compute/stackscripts",
+        "StackScripts",
+        "list.html",
+        {"list": Read("list_stackscripts", listed=True)},
+        lead="What sets up an instance at its first boot: public ones, and your own.",
+        columns=("label", "username", "images", "deployments_total", "is_public", "updated"),
+    ),
+    Page(
         "/compute/instances",
         "Create an instance",
         "instances/create.html",

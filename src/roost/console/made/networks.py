@@ -1,4 +1,4 @@
-"""Firewalls with their rules and devices; VPCs as who is where."""
+"""Firewalls with their rules and devices; VPCs and VLANs as who is where; addresses."""
 
 from roost.console.pages import Page, Read, read
 
@@ -44,5 +44,20 @@ PAGES = (
         "{label}",
         "vpcs/vpc.html",
         {"vpc": read("view_vpc"), "addresses": read("list_addresses_of_vpc", page_size="500")},
+    ),
+    Page(
+        "/networking/vlans",
+        "VLANs",
+        "vlans/vlans.html",
+        {"list": Read("list_vlans", listed=True)},
+        lead="Wires between instances of a region, without addresses of ours. One is made when an "
+        "interface of an instance's config names it, and goes with the last one.",
+    ),
+    Page(
+        "/networking/ips",
+        "Addresses",
+        "list.html",
+        {"list": Read("list_addresses", listed=True)},
+        columns=("address", "type", "public", "rdns", "region"),
     ),
 )
