@@ -6,6 +6,8 @@ import pytest
 
 from roost.app.fsck import check_all
 from roost.app.roost import Roost
+from roost.core.engine import EngineError
+from roost.engines.simulated.databases import SimulatedDatabases
 from roost.resources.databases import queries
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, until
@@ -173,6 +175,36 @@ async def test_every_operation_is_done(client: Client) -> None:
     for gone in (kept, path):
         await client.delete(gone)
     assert documented(client) == client.done
+
+
+async def test_who_fills_the_disk_waits_while_room_is_made(
+    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As making it takes a while."""
+    engine, row = database_engine(roost, kind="postgresql"), await made_postgresql(client)
+    make_room, refused = SimulatedDatabases.free, list[bool]()
+
+    async def free(self: SimulatedDatabases, database_id: int) -> None:
+        if database_id == row["id"]:
+            refused.append(await _is_refused(engine, database_id))
+        await make_room(self, database_id)
+
+    monkeypatch.setattr(SimulatedDatabases, "free", free)
+    await engine.fill(row["id"], row["total_disk_size_gb"] * 1024)
+    await until(
+        lambda: database_events(client, row["id"]),
+        lambda events: events[0] == ("database_low_disk_space", "notification"),
+    )
+    assert refused
+    assert all(refused)
+
+
+async def _is_refused(engine: SimulatedDatabases, database_id: int) -> bool:
+    try:
+        await engine.write(database_id, "more")
+    except EngineError:
+        return True
+    return False
 
 
 async def test_nothing_is_left(client: Client, roost: Roost) -> None:

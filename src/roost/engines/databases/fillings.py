@@ -11,13 +11,13 @@ from pathlib import Path
 import structlog
 
 from roost.engines.databases.folder import Folder, ids_in
-from roost.resources.databases.engine import temporary_room
+from roost.resources.databases.engine import most_data, temporary_room
 from roost.threads import DISK
 
-_LEAST_SECONDS, _MOST_SECONDS = 1.0, 60.0
+_LEAST_SECONDS, _MOST_SECONDS = 0.25, 60.0
 """Between two looks at the same database."""
-_FASTEST = 500
-"""MB a second that a server writes at most."""
+_FASTEST = 2000
+"""MB a second that a server writes at most, into memory first."""
 
 _ROOM, _FULL, _OVERFULL = range(3)
 
@@ -60,21 +60,22 @@ class Fillings:
         return fresh
 
     def _measure(self, database_id: int, now: float) -> bool:
-        """Whether it has become full, or took all that was for temporary files, too."""
+        """Whether it has become full, or has gone on until nobody may write."""
         node = self._primary(database_id)
         disk = node.disk
         if disk is None:
             return False
-        left = disk - temporary_room(disk) - node.used()
+        used = node.used()
+        left = disk - temporary_room(disk) - used
         seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, left / _FASTEST))
         self._due[database_id] = now + seconds
         former = self._levels.get(database_id, _ROOM)
-        level = self._levels[database_id] = _level(left, temporary_room(disk))
+        level = self._levels[database_id] = _level(used, disk)
         return level > former
 
 
-def _level(left: int, room: int) -> int:
-    """How full a disk is with so many MB left for data, and `room` for temporary files beside."""
-    if left > 0:
+def _level(used: int, disk: int) -> int:
+    """How full a disk is with so many MB of data."""
+    if used < disk - temporary_room(disk):
         return _ROOM
-    return _FULL if left > -room else _OVERFULL
+    return _FULL if used < most_data(disk) else _OVERFULL

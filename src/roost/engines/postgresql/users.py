@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from roost.core.engine import EngineError
 from roost.engines.postgresql.folder import Folder
 from roost.engines.postgresql.server import Server
-from roost.resources.databases.engine import DatabaseSpec
+from roost.resources.databases.engine import DatabaseSpec, most_data
 from roost.threads import DISK
 
 _PLAIN = re.compile(r"[A-Za-z0-9]{1,64}")
@@ -82,8 +82,8 @@ async def end_sessions(server: Server, spec: DatabaseSpec) -> None:
 
 
 async def is_over(node: Folder, spec: DatabaseSpec) -> bool:
-    """Whether data take what is for temporary files, too: somebody goes on writing."""
-    return spec.full and await DISK.run(node.used) >= spec.disk
+    """Whether somebody has gone on writing."""
+    return spec.full and await DISK.run(node.used) >= most_data(spec.disk)
 
 
 def _ending(spec: DatabaseSpec) -> str:

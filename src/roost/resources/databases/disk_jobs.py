@@ -25,18 +25,22 @@ _FULL: dict[KindName, str] = {
     "postgresql": (
         "The disk is full. Until there is room sessions only read, unless they set"
         " default_transaction_read_only to off: drop or truncate what is not needed, or take a"
-        " larger plan. Nobody can log in when data take the rest of the disk, too."
+        " larger plan. Nobody can log in when data take half of what temporary files have, too."
     ),
 }
 _ROOM = "There is room on the disk again; the user may write."
 
 
 async def fit(run: Run[DatabaseArgs]) -> Verdict:
-    """What the server itself can do without goes first."""
+    """What the server itself can do without goes first. Of PostgreSQL that is packed, for seconds
+    of each GB, in which who writes would gain on it."""
     facts = await queries.find(run.store, run.args.database_id)
     if facts is None or not serves(facts):
         return next_step()
     engine = holder_of(run.get(Engines), facts)
+    state = await engine.inspect(facts.id)
+    if state is not None and facts.kind == "postgresql" and rules.is_full(state.used, facts.disk):
+        await engine.limit_writes(facts.spec(run.get(Box), full=True))
     await engine.free(facts.id)
     state = await engine.inspect(facts.id)
     if state is None:

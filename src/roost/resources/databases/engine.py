@@ -147,6 +147,12 @@ def temporary_room(disk: int) -> int:
     return max(_LEAST_TEMPORARY, disk // 8)
 
 
+def most_data(disk: int) -> int:
+    """MB of data on a plan's disk from which on nobody may write at all: what a server writes until
+    it is told goes into the room for temporary files, not past the disk."""
+    return disk - temporary_room(disk) // 2
+
+
 def host_name(database_id: int, zone: str, *, replicas: bool = False) -> str:
     """That of a database in the region's part of the platform's zone."""
     return f"database-{database_id}{'-secondary' if replicas else ''}.{zone}"
