@@ -1,5 +1,6 @@
 """NodeBalancers over HTTP: their configs, nodes and addresses (reference: NodeBalancers)."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from roost.resources.nodebalancers.engine import BALANCER_PLANE, BalancerSpec
 from roost.resources.nodebalancers.group import GROUP
 from roost.settings import MAIN_HOST
 from tests.api.conftest import Account, NewToken, NewUser
+from tests.support.browser import Browser
 from tests.support.certificates import certificate_for
 from tests.support.client import Client, Json, until
 from tests.support.drift import differences
@@ -363,7 +365,9 @@ async def test_restricted_users_see_what_is_granted(
     assert (await restricted.send("GET", f"{BALANCERS}/{found['id']}")).status == 403
 
 
-async def test_what_it_moved_is_charged_and_drawn(roost: Roost, client: Client) -> None:
+async def test_what_it_moved_is_charged_and_drawn(
+    roost: Roost, client: Client, user_browser: Browser
+) -> None:
     found = await balancer(client)
     await told(client, found["id"], "nodebalancer_create")
     path = f"{BALANCERS}/{found['id']}"
@@ -372,6 +376,7 @@ async def test_what_it_moved_is_charged_and_drawn(roost: Roost, client: Client) 
         400,
         [(None, "Stats are unavailable at this time.")],
     )
+    assert "Stats are unavailable" in (await user_browser.get(f"/console{path}/stats")).text
     now = roost.clock.now()
     await usage_service.note(
         roost.store, MAIN_HOST, await engine(roost).traffic(), now - timedelta(minutes=5)
@@ -382,4 +387,7 @@ async def test_what_it_moved_is_charged_and_drawn(roost: Roost, client: Client) 
     ((_, connections),) = stats["data"]["connections"]
     assert connections == 2.0
     assert stats["title"] == f"{found['label']} - day (5 min avg)"
+    page = await user_browser.get(f"/console{path}/stats")
+    assert f"Statistics of {found['label']}" in page.text
+    assert len(re.findall('data-chart="{&#34;', page.text)) == 2
     assert (await client.get(path))["transfer"] == {"in": 3.0, "out": 9.0, "total": 12.0}

@@ -1,4 +1,4 @@
-"""Firewalls with their rules and devices; VPCs and VLANs as who is where; addresses."""
+"""Firewalls with their rules and devices; VPCs and VLANs as who is where; addresses; statistics."""
 
 from roost.console.pages import Page, Read, read
 
@@ -30,6 +30,12 @@ PAGES = (
             "devices": read("list_firewall_devices", page_size="100"),
             "events": Read("list_events", {"page_size": "25"}, wanted=_EVENTS),
         },
+    ),
+    Page(
+        "/nodebalancers/{nodeBalancerId:int}/stats",
+        "Statistics of {label}",
+        "nodebalancers/stats.html",
+        {"balancer": read("view_nodebalancer"), "stats": read("view_nodebalancer_stats")},
     ),
     Page(
         "/vpcs",
