@@ -6,7 +6,7 @@ import os
 import signal
 import ssl
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,9 @@ import pytest
 import pytest_asyncio
 
 from roost.core.engine import EngineError
+from roost.engines.processes import Process
 from roost.engines.qemu.balancers import config as rendering
+from roost.engines.qemu.balancers import server as serving
 from roost.engines.qemu.balancers.server import program
 from roost.engines.qemu.network.namespace import namespace_path
 from roost.resources.firewalls.engine import FirewallSpec, Rule, RuleSet
@@ -48,7 +50,9 @@ async def answers(harness: HaproxyHarness, count: int = 10) -> Counter[str | Non
 
 
 @pytest.mark.story
-async def test_a_node_that_dies_is_out_and_haproxy_comes_back(harness: HaproxyHarness) -> None:
+async def test_a_node_that_dies_is_out_and_haproxy_comes_back(
+    harness: HaproxyHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first, second = await harness.node(1), await harness.node(2)
     await harness.engine.apply(balancer(harness, config(7, first, second, check=QUICK)))
     assert await answers(harness) == {"node 1": 5, "node 2": 5}
@@ -60,12 +64,21 @@ async def test_a_node_that_dies_is_out_and_haproxy_comes_back(harness: HaproxyHa
     traffic = (await harness.engine.traffic())[1]
     assert traffic.connections >= 16
     assert traffic.bytes_out > 1000
-    master = harness.haproxy._server.process()
-    assert master is not None
-    os.kill(master.pid, signal.SIGKILL)
-    await until(harness.asked, lambda found: found is not None)
+    monkeypatch.setattr(serving, "_START_SECONDS", 600.0)
+    for _ in range(2):  # The second time while that which began it waits for it still.
+        master = await until(_master(harness), lambda found: found is not None)
+        assert master is not None
+        os.kill(master.pid, signal.SIGKILL)
+        await until(harness.asked, lambda found: found is not None)
     await harness.engine.remove(1)
     assert await harness.asked() is None
+
+
+def _master(harness: HaproxyHarness) -> Callable[[], Awaitable[Process | None]]:
+    async def found() -> Process | None:
+        return harness.haproxy._server.process()
+
+    return found
 
 
 async def test_weights_and_modes(harness: HaproxyHarness) -> None:

@@ -66,7 +66,9 @@ class Server:
         await run(_DOING, program() or PROGRAM, "-c", "-q", "-f", config)
 
     async def serve(self, digest: str) -> None:
-        """With the configuration of that digest, when this returns. Raises EngineError."""
+        """With the configuration of that digest, when this returns; also where somebody ends the
+        master meanwhile. Raises EngineError."""
+        deadline = time.monotonic() + _START_SECONDS
         master = self.process()
         if master is None:
             await self.end()
@@ -74,13 +76,19 @@ class Server:
         elif await in_force(self.master) != digest:
             await processes(self.master)
             master.kill(signal.SIGUSR2)
-        await self._wait(digest)
+        while not await self._serves(digest, deadline):
+            await self.end()
+            await self._start()
 
-    async def _wait(self, digest: str) -> None:
-        deadline = time.monotonic() + _START_SECONDS
+    async def _serves(self, digest: str, deadline: float) -> bool:
+        """False when the master has ended. Raises EngineError when that time has passed."""
+        master: Process | None = None
         while time.monotonic() < deadline:
             if await in_force(self.master) == digest:
-                return
+                return True
+            master = self.process() or master
+            if master is not None and master.ended():
+                return False
             await asyncio.sleep(_POLL_SECONDS)
         _log.error("haproxy_not_in_force", folder=str(self.folder))
         raise EngineError(f"{_DOING}: they do not answer")
