@@ -15,6 +15,7 @@ from roost.app.roost import Roost
 from roost.core.engine import EngineError
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.resources.compute import console_service
+from roost.secrets import hash_token
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, Contract, until
 from tests.support.disks import path_of
@@ -180,6 +181,9 @@ async def test_a_ticket_is_held_to_restrictions(client: Client, roost: Roost) ->
     change = "update console_ticket set restrictions = $1 where compute_id = $2"
     for text in ('{"networks":["192.0.2.0/24"]}', f'{{"expires":"{over}"}}', '{"moon":"full"}'):
         url = await ticket(child, path)
+        hashed = hash_token(url.rpartition("/")[2])
+        known = "select count(*) from console_ticket where hash = $1"
+        assert await roost.store.fetchval(known, hashed) == 0
         await roost.store.execute(change, [text], number)
         assert await refused(url) == 403, text
 

@@ -19,13 +19,11 @@ from roost.core.instance_queries import InstanceFacts
 from roost.core.narrowing.restrictions import held_to
 from roost.core.planes import Engines
 from roost.errors import ApiError
-from roost.resources.compute import console_queries
 from roost.resources.compute.console_queries import Ticket
-from roost.resources.compute.console_service import PATH
+from roost.resources.compute.console_service import PATH, redeem
 from roost.resources.compute.endpoints import open_console
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.tokens.queries import identity_of
-from roost.secrets import hash_token
 from roost.services import Services
 from roost.store import FAULTS, Store
 from roost.web.grants import require
@@ -63,8 +61,7 @@ class Consoles:
 
     async def answer(self, client: WebSocket) -> None:
         """A ticket that is not known, or was used, gets 403."""
-        secret = hash_token(client.path_params["secret"])
-        ticket = await console_queries.take(self.store, secret, self.clock.now())
+        ticket = await redeem(self.store, client.path_params["secret"], self.clock.now())
         facts = None if ticket is None else await self._look(ticket, client)
         if ticket is None or facts is None:
             await client.close()

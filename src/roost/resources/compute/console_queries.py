@@ -36,8 +36,8 @@ async def insert(
 
 
 @query("""
-    delete from console_ticket where hash = $1 and expires > $2
+    delete from console_ticket where hash = any($1) and expires > $2
     returning compute_id, token_id, restrictions
     """)
-async def take(db: Queries, hashed: bytes, now: datetime) -> Ticket | None:
-    """It is of no use any more then (UTC)."""
+async def take(db: Queries, hashes: list[bytes], now: datetime) -> Ticket | None:
+    """That of one of the hashes, which is of no use any more then (UTC)."""

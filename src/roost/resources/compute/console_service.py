@@ -16,11 +16,15 @@ from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.jobs import NOT_RUNNING
 from roost.resources.compute.records import ConsoleRow
 from roost.secrets import hash_token
+from roost.store import Store
 
 PATH = "/consoles/"
 """Where a ticket is redeemed: a WebSocket below it."""
 VALID = timedelta(seconds=60)
 """How long a ticket can be."""
+_NARROWED = "narrowed "
+"""Before the secret of a narrowed token's ticket, which servers of a former version must not find:
+they would not hold it to its restrictions."""
 
 _SHOWN = 64 * 1024
 _SILENT = "The console cannot be read now. Please try again later."
@@ -46,8 +50,15 @@ async def offer(context: Context, compute_id: int) -> tuple[str, datetime]:
     secret, now = secrets.token_urlsafe(32), context.clock.now()
     identity = context.identity
     ticket = Ticket(compute_id, identity.token_id, texts_of(identity.narrowing))
-    await console_queries.insert(context.db, hash_token(secret), ticket, now, now + VALID)
+    hashed = hash_token(_NARROWED + secret if ticket.restrictions else secret)
+    await console_queries.insert(context.db, hashed, ticket, now, now + VALID)
     return PATH + secret, now + VALID
+
+
+async def redeem(store: Store, secret: str, now: datetime) -> Ticket | None:
+    """The ticket of a path, once, until it expires (UTC)."""
+    hashes = [hash_token(secret), hash_token(_NARROWED + secret)]
+    return await console_queries.take(store, hashes, now)
 
 
 async def _find(context: Context, compute_id: int) -> InstanceFacts:
