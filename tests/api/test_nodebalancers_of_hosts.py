@@ -271,13 +271,7 @@ async def test_it_stays_where_the_host_dies_to_which_it_was_to_go(
     async with _third(pair) as give_up:
         started = await _begun(pair, made["id"], "c")
         if killed:
-            await store.execute(
-                """
-                update job set status = 'running', owner = 'gone',
-                    lease_until = clock_timestamp() - interval '1 hour' where id = $1
-                """,
-                started.job_id,
-            )
+            await _killed(pair, started.job_id)
         said = await give_up()
         assert said == ([f"NodeBalancer {made['id']} goes to host b"] if killed else [])
         how = "select status, error from job where id = $1 and finished is not null"
@@ -288,6 +282,17 @@ async def test_it_stays_where_the_host_dies_to_which_it_was_to_go(
         assert made["id"] in await _served(pair, "b")
     await sound(pair)
     await _end(pair, made)
+
+
+async def _killed(pair: Pair, job_id: int) -> None:
+    """Somebody was at the job, and is no more."""
+    await pair.main.store.execute(
+        """
+        update job set status = 'running', owner = 'gone',
+            lease_until = clock_timestamp() - interval '1 hour' where id = $1
+        """,
+        job_id,
+    )
 
 
 async def idle(pair: Pair, nodebalancer_id: int) -> None:
@@ -336,14 +341,17 @@ async def test_what_a_dead_host_was_to_drop_is_not_waited_for(pair: Pair) -> Non
     made = await _balancer_on(pair, MAIN_HOST)
     args = LeftArgs(nodebalancer_id=made["id"], region=REGION, host="c")
     async with _third(pair) as give_up:
-        for own, end in ((MAIN_HOST, "done"), ("c", "cancelled")):
+        for own, killed in ((MAIN_HOST, False), ("c", False), ("c", True)):
             leaving = "update nodebalancer set left_host = 'c' where id = $1 returning left_host"
             assert await store.fetchval(leaving, made["id"]) == "c"
             job = await pair.main.queue.enqueue(store, CLEAR, args, host=own)
+            if killed:
+                await _killed(pair, job.id)
             if own == "c":
                 assert await give_up() == []
             ended = "select status from job where id = $1 and finished is not null"
-            assert await until(partial(store.fetchval, ended, job.id), bool) == end
+            end = await until(partial(store.fetchval, ended, job.id), bool)
+            assert end == ("cancelled" if own == "c" else "done")
             assert made["id"] in await _served(pair, MAIN_HOST)
             left = "select left_host from nodebalancer where id = $1"
             assert await store.fetchval(left, made["id"]) is None

@@ -59,6 +59,9 @@ async def clear(run: Run[LeftArgs]) -> Verdict:
     else:
         own = {each: seen[each] for each in seen.keys() & {args.nodebalancer_id}}
         await note(run.store, args.host, own, run.clock.now(), left=True)
+    row = await queries.find(run.store, args.nodebalancer_id)
+    if row is not None and row.host == args.host:
+        return next_step()
     await engine.remove(args.nodebalancer_id)
     return next_step(writing(leave, args.nodebalancer_id, args.host))
 

@@ -74,19 +74,27 @@ async def rescue(context: Context, nodebalancer_id: int, dead: str) -> str | Non
     held = await queries.lock_any(context.db, nodebalancer_id)
     if held is None or dead not in {held.host, held.left_host}:
         return None
-    queue = context.get(JobQueue)
     if held.host != dead:
-        await queue.preempt(context.db, left_on(held.id, dead), f"The host {dead} is dead.")
+        await _drop_no_more(context, held, dead, dead)
         await leave(context.db, held.id, dead)
         return None
     # The former host may serve it still: two would answer at its address.
     host = held.left_host or await _other(context, held)
+    await _drop_no_more(context, held, host, dead)
     await host_queries.put(context.db, held.id, host)
     await usage_queries.forget_reading(context.db, held.id, dead)
     await jobs.give_resource(context.db, resource_of(held.id), dead, host)
     if not held.deleting:
         await _start(context, held)
     return host
+
+
+async def _drop_no_more(context: Context, held: BalancerFacts, host: str, dead: str) -> None:
+    """Nobody waits for `host` to drop it; what a dead worker had begun ends on one that lives."""
+    resource = left_on(held.id, host)
+    if host == dead:
+        await jobs.give_resource(context.db, resource, dead, held.host)
+    await context.get(JobQueue).preempt(context.db, resource, f"The host {dead} is dead.")
 
 
 async def _other(context: Context, held: BalancerFacts) -> str:
