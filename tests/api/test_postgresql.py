@@ -199,6 +199,26 @@ async def test_who_fills_the_disk_waits_while_room_is_made(
     assert all(refused)
 
 
+async def test_sessions_that_end_while_room_is_made_are_told_of(
+    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, row = database_engine(roost, kind="postgresql"), await made_postgresql(client)
+    make_room = SimulatedDatabases.free
+
+    async def free(self: SimulatedDatabases, database_id: int) -> None:
+        await make_room(self, database_id)
+        if database_id == row["id"]:
+            await engine.fill(database_id, 1)
+
+    monkeypatch.setattr(SimulatedDatabases, "free", free)
+    await engine.fill(row["id"], row["total_disk_size_gb"] * 1024)
+    await until(
+        lambda: database_events(client, row["id"]),
+        lambda events: events[0] == ("database_update", "notification"),
+    )
+    assert not await _is_refused(engine, row["id"])
+
+
 async def _is_refused(engine: SimulatedDatabases, database_id: int) -> bool:
     try:
         await engine.write(database_id, "more")

@@ -16,6 +16,8 @@ from roost.threads import DISK
 
 _LEAST_SECONDS, _MOST_SECONDS = 0.25, 60.0
 """Between two looks at the same database."""
+_OVERFULL_SECONDS = 1.0
+"""The same where nobody may write any more."""
 _FASTEST = 2000
 """MB a second that a server writes at most, into memory first."""
 
@@ -66,9 +68,7 @@ class Fillings:
         if disk is None:
             return False
         used = node.used()
-        left = disk - temporary_room(disk) - used
-        seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, left / _FASTEST))
-        self._due[database_id] = now + seconds
+        self._due[database_id] = now + _seconds(used, disk)
         former = self._levels.get(database_id, _ROOM)
         level = self._levels[database_id] = _level(used, disk)
         return level > former
@@ -79,3 +79,12 @@ def _level(used: int, disk: int) -> int:
     if used < disk - temporary_room(disk):
         return _ROOM
     return _FULL if used < most_data(disk) else _OVERFULL
+
+
+def _seconds(used: int, disk: int) -> float:
+    """Until the next look."""
+    level = _level(used, disk)
+    if level == _OVERFULL:
+        return _OVERFULL_SECONDS
+    bound = disk - temporary_room(disk) if level == _ROOM else most_data(disk)
+    return min(_MOST_SECONDS, max(_LEAST_SECONDS, (bound - used) / _FASTEST))

@@ -29,6 +29,7 @@ _FULL: dict[KindName, str] = {
     ),
 }
 _ROOM = "There is room on the disk again; the user may write."
+_PACKED = "The disk was full of the log of writes. Sessions were ended while that was packed."
 
 
 async def fit(run: Run[DatabaseArgs]) -> Verdict:
@@ -39,7 +40,10 @@ async def fit(run: Run[DatabaseArgs]) -> Verdict:
         return next_step()
     engine = holder_of(run.get(Engines), facts)
     state = await engine.inspect(facts.id)
-    if state is not None and facts.kind == "postgresql" and rules.is_full(state.used, facts.disk):
+    held = (
+        state is not None and facts.kind == "postgresql" and rules.is_full(state.used, facts.disk)
+    )
+    if held:
         await engine.limit_writes(facts.spec(run.get(Box), full=True))
     await engine.free(facts.id)
     state = await engine.inspect(facts.id)
@@ -55,6 +59,9 @@ async def fit(run: Run[DatabaseArgs]) -> Verdict:
             text = _FULL[facts.kind] if full else _ROOM
             by = log.Starter(run.get(JobQueue), db, facts.account_id)
             await log.notify(by, action, entity_of(facts), message=text)
+        elif held and not full:
+            by = log.Starter(run.get(JobQueue), db, facts.account_id)
+            await log.notify(by, "database_update", entity_of(facts), message=_PACKED)
 
     return next_step(write)
 
