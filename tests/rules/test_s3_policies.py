@@ -184,6 +184,8 @@ def test_a_parameter_of_another_request_counts_for_nothing() -> None:
             *[statement(Resource=f"{ARN}/*{'b' * 700}*")] * 2,
         ),
         text(statement(Sid=1)),
+        '{"\\ud800": 1}',
+        text(statement(Resource="\ud800")),
         text(statement(Other=1)),
         text(statement(Condition=[])),
         text(statement(Condition={"StringLike": "a"})),

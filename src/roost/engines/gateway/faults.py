@@ -2,6 +2,9 @@
 
 from html import escape
 
+_CONTROL = dict.fromkeys(each for each in range(0x20) if each not in b"\t\n\r")
+"""What XML cannot hold."""
+
 
 class S3Error(Exception):
     """A request that is not done."""
@@ -13,7 +16,8 @@ class S3Error(Exception):
         self.message = message
 
     def body(self, resource: str, request_id: str) -> bytes:
-        message, resource = escape(self.message, quote=False), escape(resource, quote=False)
+        message = escape(self.message.translate(_CONTROL), quote=False)
+        resource = escape(resource, quote=False)
         return (
             '<?xml version="1.0" encoding="UTF-8"?>\n'
             f"<Error><Code>{self.code}</Code><Message>{message}</Message>"

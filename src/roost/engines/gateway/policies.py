@@ -163,6 +163,7 @@ def policy_of(text: str, label: str) -> Policy:
 def _read(text: str) -> Json:
     try:
         document = json.loads(text, object_pairs_hook=_once)
+        json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise _malformed("Policies must be valid JSON, and name each element once") from None
     if not isinstance(document, dict):

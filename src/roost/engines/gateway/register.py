@@ -177,7 +177,10 @@ class Register:
     async def close_bucket(self, bucket: Bucket) -> None:
         """Also after a restart."""
         async with self._changing:
-            await self._change(("bucket", bucket.label, asdict(replace(bucket, closed=True))))
+            current = self.buckets.get(bucket.label)
+            if current is not None and current.place == bucket.place:
+                value = asdict(replace(current, closed=True))
+                await self._change(("bucket", bucket.label, value))
 
     async def moved(self, bucket: Bucket) -> None:
         """Its objects have their names now, and what is left of the old ones can go."""
