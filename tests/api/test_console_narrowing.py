@@ -55,6 +55,7 @@ async def test_what_is_wrong_is_said(client: Client, user_browser: Browser) -> N
         ({"token": "roost1.", "tags": "night"}, "<li>"),
         ({"token": token, "monthly_cost": "much"}, "monthly_cost: "),
         ({"token": token, "entities": "compute ten"}, "entities: Must be lines like compute"),
+        ({"token": token, "entities": "compute 1\ncompute *"}, "entities: Must name each kind on"),
         ({"token": token, "networks": "home"}, "networks.0"),
     ):
         answer = await user_browser.submit(page, -1, **fields)

@@ -64,6 +64,8 @@ def _entities(text: str) -> Mapping[str, object]:
     found: dict[str, object] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         kind, *ids = line.replace(",", " ").split()
+        if kind in found:
+            raise ValueError("entities: Must name each kind on one line")
         if ids == ["*"]:
             found[kind] = "*"
         elif ids and all(each.isascii() and each.isdecimal() and len(each) < 19 for each in ids):

@@ -30,6 +30,8 @@ _EFFECTS = get_args(PlanJobFault.model_fields["effect"].annotation)
 _ALL = "all"
 _NO, _YES = "no", "yes"
 _MOST_MESSAGES = 100
+_EXACT = 2**53
+"""Whole numbers below it are what was typed, and fit into JSON."""
 _REASON = Input("reason", "Reason, as the failed event says it", value="A fault planned in the lab")
 
 
@@ -112,7 +114,7 @@ def _number(title: str, text: str) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise OperatorError(f"{title}: must be a number")
-    return int(number) if number.is_integer() else number
+    return int(number) if number.is_integer() and abs(number) < _EXACT else number
 
 
 def _region_of(asked: Asked) -> str:
