@@ -154,6 +154,18 @@ async def test_urls(client: Client) -> None:
     assert "method=DELETE" in (await client.post(path, {"name": "a", "method": "DELETE"}))["url"]
 
 
+async def test_urls_of_uploads_by_parts(client: Client) -> None:
+    path = f"{path_of(await made_bucket(client))}/object-url"
+    for sent, query in (
+        ({"method": "POST", "content_type": "text/plain"}, "uploads="),
+        ({"method": "PUT", "upload_id": "u_1", "part_number": 2}, "partNumber=2&uploadId=u_1"),
+        ({"method": "POST", "upload_id": "u_1"}, "uploadId=u_1"),
+        ({"method": "DELETE", "upload_id": "u_1"}, "uploadId=u_1"),
+    ):
+        url = (await client.post(path, {"name": "a", **sent}))["url"]
+        assert url.partition("&mark=")[2].partition("&")[2] == query
+
+
 @pytest.mark.parametrize(
     ("body", "fields"),
     [
@@ -168,7 +180,15 @@ async def test_urls(client: Client) -> None:
         ({"name": "a" * 256}, ["name"]),
         ({"name": "a\0"}, ["name"]),
         ({"name": "a", "method": "PUT"}, ["content_type"]),
-        ({"name": "a", "method": "POST"}, ["method"]),
+        ({"name": "a", "method": "POST"}, ["content_type"]),
+        ({"name": "a", "method": "HEAD"}, ["method"]),
+        ({"name": "a", "upload_id": "u"}, ["upload_id"]),
+        ({"name": "a", "method": "DELETE", "upload_id": "u&a=b"}, ["upload_id"]),
+        ({"name": "a", "method": "PUT", "upload_id": "u"}, ["part_number"]),
+        ({"name": "a", "method": "POST", "upload_id": "u", "part_number": 1}, ["part_number"]),
+        ({"name": "a", "method": "DELETE", "part_number": 1}, ["part_number"]),
+        ({"name": "a", "method": "PUT", "upload_id": "u", "part_number": 0}, ["part_number"]),
+        ({"name": "a", "method": "PUT", "upload_id": "u", "part_number": 10_001}, ["part_number"]),
         ({"name": "a", "content_type": "a\r\nb: c"}, ["content_type"]),
         ({"name": "a", "expires_in": 359}, ["expires_in"]),
         ({"name": "a", "expires_in": 86401}, ["expires_in"]),

@@ -1,6 +1,7 @@
 """A browser without scripts: cookies, forms and redirects that it shows instead of following."""
 
 import html
+import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -11,6 +12,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import aiohttp
 from multidict import CIMultiDictProxy
 from yarl import URL
+
+from tests.support.client import Json
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -43,6 +46,9 @@ class Page:
     def error(self) -> str | None:
         found = re.search(r'<p class="error" id="error" role="alert">(.*)</p>', self.text)
         return html.unescape(found[1]) if found else None
+
+    def json(self) -> Json:
+        return json.loads(self.text)
 
     @property
     def forms(self) -> "list[Form]":

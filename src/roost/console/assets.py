@@ -15,6 +15,7 @@ _OURS = (
     "console.js",
     "live.js",
     "look.js",
+    "objects.js",
     "terminal.js",
     "uploads.js",
 )

@@ -9,13 +9,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from roost.console import actions, assets, narrowing
+from roost.console import actions, assets, narrowing, uploads
 from roost.console.api import Api
 from roost.console.bulk import perform_bulk
+from roost.console.file_forms import is_file_form
 from roost.console.live import Live
 from roost.console.made import PAGES
 from roost.console.operations import PREFIX, Operations
 from roost.console.pages import Page, Pages
+from roost.console.parts import Bucket
 from roost.console.render import redirect, show
 from roost.console.schemas import Schemas
 from roost.console.search import search
@@ -41,6 +43,7 @@ class Console:
     site: Site
     operations: Operations
     pages: Pages
+    _places: uploads.Places = field(default_factory=uploads.Places)
     _schemas: Schemas | None = None
     _describing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -58,6 +61,7 @@ class Console:
             Route(f"{PREFIX}/pages", self.index, methods=["GET"]),
             Route(f"{PREFIX}/search", self.search, methods=["GET"]),
             Route(PREFIX + narrowing.PATH, self.narrow, methods=["GET", "POST"]),
+            Route(PREFIX + uploads.PATH, self.upload, methods=["POST", "PUT", "DELETE"]),
             Route(PREFIX + "/{path:path}", self.show, methods=["GET"]),
             Route(PREFIX + "/{path:path}", self.send, methods=["POST"]),
         ]
@@ -141,6 +145,18 @@ class Console:
         if found is None or found[0].form is None:
             return refuse(await self._visit(request, visitor, _NOWHERE, {}), 404)
         return await actions.perform(await self._visit(request, visitor, *found))
+
+    async def upload(self, request: Request) -> Response:
+        """Files for a bucket, of a script or of a form."""
+        visitor = await visitor_of(self.site, request)
+        params = request.path_params
+        bucket = Bucket(Api(self.app, visitor.token, request.scope), self.operations, params)
+        if not is_file_form(request):
+            return await uploads.answer(visitor, bucket, self._places, request)
+        if visitor.user is None:
+            return _log_in(request)
+        visit = await self._visit(request, visitor, uploads.PAGE, params)
+        return await uploads.answer_form(visit, bucket, self._places)
 
     async def _send_bulk(self, request: Request, visitor: Visitor, name: str) -> Response:
         found = self.pages.find(_path(request))

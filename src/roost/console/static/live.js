@@ -11,6 +11,8 @@
 
   const later = () => (waiting ??= setTimeout(refresh, Math.max(soon, last + apart - Date.now())));
 
+  window.readAgain = later;
+
   async function refresh() {
     waiting = undefined;
     last = Date.now();
@@ -28,9 +30,11 @@
 
   // Only what differs is replaced, so that focus and what is typed stay.
   function become(old, fresh) {
-    if (old.isEqualNode(fresh) || old === document.activeElement) return;
+    if (old.isEqualNode(fresh) || old === document.activeElement || old.dataset?.kept !== undefined) return;
     const alike = old.nodeType === 1 && old.nodeName === fresh.nodeName && old.childNodes.length === fresh.childNodes.length;
     if (!alike) {
+      // What a script has filled stays as it is.
+      for (const kept of old.querySelectorAll?.("[data-kept]") ?? []) fresh.querySelector(`#${kept.id}`)?.replaceWith(kept);
       if (old === main) main.replaceChildren(...fresh.childNodes);
       else old.replaceWith(fresh.cloneNode(true));
       return;

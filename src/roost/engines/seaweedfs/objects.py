@@ -252,9 +252,7 @@ class SeaweedObjects:
         return Traffic(" ".join(each for text in texts for each in _STARTED.findall(text)), sent)
 
     async def sign(self, signature: Signature) -> str:
-        s3 = await self._signer(signature.mark)
-        path = f"{signature.bucket}/{signature.name}"
-        return s3.sign(signature.method, path, signature.seconds, signature.content_type)
+        return (await self._signer(signature.mark)).sign(signature)
 
     async def buckets(self) -> Mapping[str, HeldBucket]:
         if not self._server.exists:

@@ -155,9 +155,7 @@ class OwnObjects:
         if answer["access_key"] is None:
             raise EngineError("The object storage does not have the bucket yet")
         url = (await self._server.ensure()).url
-        s3 = S3(url, str(answer["access_key"]), str(answer["secret_key"]))
-        path = f"{signature.bucket}/{signature.name}"
-        return s3.sign(signature.method, path, signature.seconds, signature.content_type)
+        return S3(url, str(answer["access_key"]), str(answer["secret_key"])).sign(signature)
 
     async def buckets(self) -> Mapping[str, HeldBucket]:
         if not self._server.exists:

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from roost.core.engine import EngineError
 from roost.engines.seaweedfs.http import Answer, send
+from roost.resources.object_storage.engine import Signature
 
 if TYPE_CHECKING:
     from roost.engines.seaweedfs.signing import Signer
@@ -43,16 +44,18 @@ class S3:
         self, method: str, path: str, query: Mapping[str, str] | None = None, body: str = ""
     ) -> Answer:
         """Whatever the answer is. EngineError when none comes."""
-        url = f"{self.url}/{quote(path, safe=_SAFE)}" + (
-            f"?{urlencode(query, quote_via=quote)}" if query else ""
-        )
+        url = self._url(path, query)
         sent = body.encode()
         return await send(method, url, sent, self._signer().headers(method, url, sent))
 
-    def sign(self, method: str, path: str, seconds: int, content_type: str | None) -> str:
+    def sign(self, signature: Signature) -> str:
         """A URL that whoever has it may use for so long."""
-        url = f"{self.url}/{quote(path, safe=_SAFE)}"
-        return self._signer().url(method, url, seconds, content_type)
+        url = self._url(f"{signature.bucket}/{signature.name}", signature.query)
+        return self._signer().url(signature.method, url, signature.seconds, signature.content_type)
+
+    def _url(self, path: str, query: Mapping[str, str] | None) -> str:
+        asked = f"?{urlencode(query, quote_via=quote)}" if query else ""
+        return f"{self.url}/{quote(path, safe=_SAFE)}{asked}"
 
     def _signer(self) -> "Signer":
         from roost.engines.seaweedfs.signing import Signer

@@ -149,6 +149,7 @@ class SimulatedObjects:
             "method": signature.method,
             "seconds": signature.seconds,
             "mark": signature.mark,
+            **signature.query,
         }
         return f"{await self.endpoint()}/{path}?{urlencode(asked)}"
 

@@ -50,6 +50,11 @@ KeyLabel = Annotated[
     str, Length(0, 50), Pattern(r"[^\x00-\x1f\x7f]*", "Must not have control characters")
 ]
 ObjectName = Annotated[str, Length(1, rules.MAX_NAME), AfterValidator(rules.check_name)]
+UploadId = Annotated[
+    str,
+    Length(1, 255),
+    Pattern(r"[A-Za-z0-9._~-]+", "Must be what S3 has answered when the upload began"),
+]
 AclName = Annotated[str, Length(1, rules.MAX_NAME), AfterValidator(rules.check_acl_name)]
 
 
@@ -147,14 +152,22 @@ class CreateObjectUrl(Body):
             "examples": [
                 {"method": "GET", "name": "cat.jpg"},
                 {"method": "PUT", "name": "cat.jpg", "content_type": "image/jpeg"},
+                {"method": "PUT", "name": "film.mp4", "upload_id": "5ca1ab1e", "part_number": 1},
             ]
         }
     )
 
-    method: Literal["GET", "PUT", "DELETE"] = "GET"
-    """What the URL is for."""
+    method: Literal["GET", "PUT", "DELETE", "POST"] = "GET"
+    """What the URL is for. `POST` begins an upload by parts, or completes that of `upload_id`."""
     name: ObjectName
     """The object, which need not exist."""
+    upload_id: UploadId | None = None
+    """The upload by parts, as S3 has named it when it began, that the URL puts a part of (`PUT`),
+    completes (`POST`) or aborts (`DELETE`)."""
+    part_number: Annotated[int, Between(1, 10_000)] | None = Field(
+        default=None, validate_default=True
+    )
+    """Which part of it is put."""
     content_type: (
         Annotated[
             str,
@@ -163,14 +176,35 @@ class CreateObjectUrl(Body):
         ]
         | None
     ) = Field(default=None, validate_default=True)
-    """What must be sent as Content-Type with it. Required for `PUT`."""
+    """What must be sent as Content-Type with it. Required for `PUT` of an object, and for `POST`
+    that begins an upload."""
     expires_in: Annotated[int, Between(360, 86400)] = 3600
     """Seconds."""
+
+    @field_validator("upload_id")
+    @classmethod
+    def _check_upload(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and info.data.get("method") == "GET":
+            raise refuse("Is for PUT, POST and DELETE only")
+        return value
+
+    @field_validator("part_number")
+    @classmethod
+    def _check_part(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if not {"method", "upload_id"} <= info.data.keys():
+            return value
+        puts_part = info.data["method"] == "PUT" and info.data["upload_id"] is not None
+        if puts_part and value is None:
+            raise refuse("part_number is required")
+        if value is not None and not puts_part:
+            raise refuse("Is for PUT with an upload_id only")
+        return value
 
     @field_validator("content_type")
     @classmethod
     def _check_type(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if value is None and info.data.get("method") == "PUT":
+        of_upload = info.data.get("upload_id", "") is not None
+        if value is None and info.data.get("method") in ("PUT", "POST") and not of_upload:
             raise refuse("content_type is required")
         return value
 

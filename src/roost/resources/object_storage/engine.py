@@ -178,10 +178,23 @@ class Signature:
     mark: str
     """Of the bucket: under the same name the URL opens no other one."""
     name: str
-    method: Literal["GET", "PUT", "DELETE"]
+    method: Literal["GET", "PUT", "DELETE", "POST"]
+    """POST begins an upload by parts, or completes one."""
     seconds: int
     content_type: str | None = None
     """What must be sent as Content-Type."""
+    upload: str | None = None
+    """The upload by parts, as S3 calls it, that it goes on with, completes or aborts."""
+    part: int | None = None
+    """The part of it that is put."""
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """Of the S3 call, beside the signature."""
+        if self.upload is None:
+            return {"uploads": ""} if self.method == "POST" else {}
+        part = {} if self.part is None else {"partNumber": str(self.part)}
+        return {**part, "uploadId": self.upload}
 
 
 class Door(Protocol):

@@ -94,7 +94,8 @@ async def _sign(call: Call, body: CreateObjectUrl) -> ObjectUrlRow:
 async def create_object_url(_call: Call, row: ObjectUrlRow) -> ObjectUrlRow:
     """Create a pre-signed URL.
 
-    Whoever has it can get, write or delete the object, without a key, until it expires.
+    Whoever has it can get, write or delete the object, without a key, until it expires; or begin
+    an upload of it by parts, put one of them, complete or abort it.
     """
     return row
 

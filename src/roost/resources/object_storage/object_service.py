@@ -133,7 +133,14 @@ async def sign(context: Context, cluster: str, label: str, body: CreateObjectUrl
     bucket = await locks.find(context, cluster, label)
     seconds = _seconds(context, body)
     signature = Signature(
-        bucket.name, bucket.mark, body.name, body.method, seconds, body.content_type
+        bucket.name,
+        bucket.mark,
+        body.name,
+        body.method,
+        seconds,
+        body.content_type,
+        body.upload_id,
+        body.part_number,
     )
     with reaching():
         return await engine_of(context, bucket).sign(signature)
