@@ -19,7 +19,8 @@
     if (main.querySelector("input:checked, details.calls[open]") || !getSelection().isCollapsed) return later();
     const answer = await fetch(location.href, { headers: { "X-Fragment": "main" } }).catch(() => undefined);
     if (!answer || answer.status === 429 || answer.status >= 500) return later();
-    if (!answer.ok) return;
+    // A session that is over leads to the login.
+    if (!answer.ok || answer.redirected) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const fresh = page.getElementById("main");
     if (!fresh) return;

@@ -154,7 +154,7 @@ for (const place of document.querySelectorAll("[data-uploads]")) {
       draw(one);
       one.cancel.focus();
       // Who has logged in since has another mark for forms.
-      const page = await fetch(location.href).then((answer) => answer.text(), () => "");
+      const page = await fetch(location.href).then((answer) => (answer.redirected ? "" : answer.text()), () => "");
       const fresh = new DOMParser().parseFromString(page, "text/html").querySelector(`#${place.id} [name=csrf]`);
       if (fresh) csrf.value = fresh.value;
       work();
