@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Route, expect
 
 from roost.console import links, parts, uploads
-from roost.console.file_forms import EXPIRED, MAX_FORM, TOO_LARGE
+from roost.console.file_forms import EXPIRED, MAX_FILES, MAX_FORM, TOO_LARGE, TOO_MANY_FILES
 from roost.engines.simulated.objects import SimulatedObjects
 from tests.api.conftest import Account
 from tests.support.answering_s3 import AnsweringS3, answering_s3
@@ -116,8 +116,9 @@ async def test_a_simulated_region_stores_nothing(sender: Sender) -> None:
 async def test_only_our_own_pages_send(sender: Sender, s3: AnsweringS3) -> None:
     """Nothing of the body is read: of this one, nothing comes."""
     sender.csrf = "0" * 64
-    assert await sender.send("PUT", b"letter", name="a") == (403, EXPIRED)
-    assert await sender.send("POST", form={"name": "a"}) == (403, EXPIRED)
+    assert await sender.send("PUT", b"letter", name="a") == (403, uploads.OTHER_LOGIN)
+    assert await sender.send("POST", form={"name": "a"}) == (403, uploads.OTHER_LOGIN)
+    assert await sender.send("DELETE", name="a", upload="u") == (403, uploads.OTHER_LOGIN)
     await sender.browser.submit(await sender.browser.get("/"))
     assert await sender.send("PUT", b"letter", name="a") == (401, uploads.LOGGED_OUT)
     assert s3.asked == []
@@ -128,6 +129,9 @@ async def test_so_many_at_once(
 ) -> None:
     monkeypatch.setattr(uploads, "MOST_EACH", 0)
     assert await sender.send("PUT", b"letter", name="a") == (429, uploads.TOO_MANY)
+    # Who wants less needs no place.
+    assert (await sender.send("DELETE", name="a", upload="upload-9"))[0] == 404
+    s3.asked.clear()
     monkeypatch.setattr(parts, "MAX_PART", 5)
     monkeypatch.setattr(uploads, "MOST_EACH", 1)
     assert await sender.send("PUT", b"letter", name="a") == (413, parts.LENGTH)
@@ -156,6 +160,7 @@ async def test_a_plain_form_does_without_scripts(sender: Sender, s3: AnsweringS3
         ([('name="csrf"', "0" * 64), files[0]], 403, EXPIRED),
         ([csrf, files[1]], 400, uploads.NO_FILE),
         ([csrf, ('name="file"; filename="a"', "a" * MAX_FORM)], 413, TOO_LARGE),
+        ([csrf, *[files[0]] * (MAX_FILES + 3)], 413, TOO_MANY_FILES),
     ):
         data, kind = _form(*fields)
         page = await sender.browser.send("POST", path, data, kind)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from multipart import (
     MultipartError,
     MultipartSegment,
+    ParserLimitReached,
     PushMultipartParser,
     parse_options_header,
 )
@@ -16,8 +17,10 @@ MAX_FORM = 8 * 1024 * 1024
 """Bytes of a form with all its files, which are held in memory."""
 MAX_FILES = 50
 _READ_SECONDS = 120
-EXPIRED = "This page was open for too long. Read it again, then send it again."
+EXPIRED = "This page was open for too long. Read it again, then send it again"
 TOO_LARGE = f"The files have more than {MAX_FORM // 1024**2} MB together"
+TOO_MANY_FILES = f"At most {MAX_FILES} files at once"
+TOO_SLOW = "The form came too slowly"
 DAMAGED = "The form came damaged"
 _TEXTS = ("csrf", "prefix")
 
@@ -75,7 +78,11 @@ async def read_files(request: Request, holds: Callable[[str], bool]) -> Sent:
         parser = PushMultipartParser(boundary, int(length), max_segment_count=most, strict=True)
         async with asyncio.timeout(_READ_SECONDS):
             return await _read(parser, request, holds)
-    except (MultipartError, UnicodeDecodeError, TimeoutError, ClientDisconnect):
+    except ParserLimitReached:
+        raise RefusedError(413, TOO_MANY_FILES) from None
+    except TimeoutError:
+        raise RefusedError(408, TOO_SLOW) from None
+    except (MultipartError, UnicodeDecodeError, ClientDisconnect):
         raise RefusedError(400, DAMAGED) from None
 
 

@@ -1,6 +1,7 @@
 """Requests to object storage by links that the API has signed, as whoever has one may make them."""
 
-from collections.abc import AsyncIterable
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element
@@ -55,11 +56,13 @@ async def follow(
     skipped = ("Content-Type",) if content_type is None else ()
     try:
         async with (
+            # Aiohttp's own bound begins when all is sent.
+            asyncio.timeout(_ANSWER_SECONDS) as bound,
             aiohttp.ClientSession(timeout=timeout, skip_auto_headers=skipped) as session,
             session.request(
                 method,
                 URL(url, encoded=True),
-                data=body if length else None,
+                data=_watched(body, bound) if length else None,
                 headers=headers,
                 expect100=length > 0,
                 allow_redirects=False,
@@ -67,8 +70,21 @@ async def follow(
         ):
             return _told(answer.status, answer.headers.get("ETag", ""), await answer.read())
     except (aiohttp.ClientError, TimeoutError) as error:
-        cut_off = isinstance(error, CutOffError) or isinstance(error.__cause__, CutOffError)
+        cut_off = isinstance(error.__cause__, CutOffError)
         return Told(408, reason=CUT_OFF) if cut_off else Told(502, reason=UNREACHABLE)
+
+
+async def _watched(
+    body: bytes | AsyncIterable[bytes], bound: asyncio.Timeout
+) -> AsyncIterator[bytes]:
+    """Its pieces, each of which gives the server as long again."""
+    if isinstance(body, bytes):
+        yield body
+        return
+    async for piece in body:
+        if not bound.expired():
+            bound.reschedule(asyncio.get_running_loop().time() + _ANSWER_SECONDS)
+        yield piece
 
 
 class CutOffError(Exception):

@@ -26,6 +26,10 @@ MAX_PART = 64 * 1024 * 1024
 that would have more than 10,000."""
 MAX_PARTS = 10_000
 _IDLE_SECONDS = 60
+_SLOWEST = 32 * 1024
+"""Bytes a second, of all of a request: who is slower would hold a place for days."""
+_LINK_SECONDS = 360
+"""The least that the API takes; each link is used at once."""
 ANY_TYPE = "application/octet-stream"
 GONE = "The bucket is not there any more"
 LENGTH = f"A request brings at most {MAX_PART} bytes, and says how many"
@@ -43,7 +47,7 @@ class Bucket:
 
     async def link(self, method: str, name: str, **more: object) -> Answer:
         """The API's answer, with a `url` where the user may."""
-        body = {"method": method, "name": name, "expires_in": 3600, **more}
+        body = {"method": method, "name": name, "expires_in": _LINK_SECONDS, **more}
         endpoint = self.operations.by_name["create_object_url"]
         raw = orjson.dumps({key: value for key, value in body.items() if value is not None})
         return await self.api.call(endpoint, self.params, body=raw)
@@ -63,7 +67,7 @@ async def put(bucket: Bucket, request: Request) -> Response:
     )
     if not answer.ok:
         return _refused(answer)
-    body = _pieces(request)
+    body = _pieces(request, int(length))
     return _shown(await follow("PUT", _url(answer), body, int(length), kind))
 
 
@@ -110,12 +114,14 @@ async def abort(bucket: Bucket, asked: Mapping[str, str]) -> Response:
     return _shown(await follow("DELETE", _url(answer)))
 
 
-async def _pieces(request: Request) -> AsyncIterator[bytes]:
-    """What comes. Raises CutOffError where it ends before its end, or nothing does for a minute."""
-    stream = request.stream()
+async def _pieces(request: Request, length: int) -> AsyncIterator[bytes]:
+    """What comes. Raises CutOffError where it ends before its end, nothing does for a minute, or
+    all of it takes too long."""
+    stream, clock = request.stream(), asyncio.get_running_loop().time
+    end = clock() + _IDLE_SECONDS + length / _SLOWEST
     try:
         while True:
-            async with asyncio.timeout(_IDLE_SECONDS):
+            async with asyncio.timeout_at(min(end, clock() + _IDLE_SECONDS)):
                 piece = await anext(stream, None)
             if piece is None:
                 return
@@ -140,14 +146,16 @@ def problems_of(answer: Answer) -> Sequence[ErrorItem]:
 
 
 def _refused(answer: Answer) -> Response:
-    return _problems(answer.status, problems_of(answer))
+    return _problems(answer.status, problems_of(answer), answer.headers.get("retry-after", "2"))
 
 
-def refused(status: int, reason: str) -> Response:
-    """To a script, as the API refuses."""
-    return _problems(status, [{"reason": reason}])
+def refused(status: int, reason: str, *, goes_on: bool = False) -> Response:
+    """To a script, as the API refuses; `goes_on`: with the same parts, once that is mended."""
+    return _problems(status, [{"reason": reason}], goes_on=goes_on)
 
 
-def _problems(status: int, problems: Sequence[ErrorItem]) -> Response:
-    headers = {**SAFETY, **({"Retry-After": "2"} if status in (429, 503) else {})}
-    return JSONResponse({"errors": list(problems)}, status, headers=headers)
+def _problems(
+    status: int, problems: Sequence[ErrorItem], seconds: str = "2", *, goes_on: bool = False
+) -> Response:
+    headers = {**SAFETY, **({"Retry-After": seconds} if status in (429, 503) else {})}
+    return JSONResponse({"errors": list(problems), "goes_on": goes_on}, status, headers=headers)

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from roost.console import parts
-from roost.console.file_forms import EXPIRED, RefusedError, Sent, read_files
+from roost.console.file_forms import RefusedError, Sent, read_files
 from roost.console.pages import Page
 from roost.console.parts import Bucket, refused
 from roost.console.reading import read_form
@@ -25,6 +25,8 @@ MOST = 32
 MOST_EACH = 4
 """Of one user."""
 LOGGED_OUT = "You are logged out. Log in on another page, then send it again."
+OTHER_LOGIN = "You have logged in anew since. Send it again."
+NOT_SENT = "Not sent"
 TOO_MANY = "Too many files are sent at once"
 NO_FILE = "No file was chosen"
 
@@ -60,17 +62,17 @@ class Outcome:
 async def answer(visitor: Visitor, bucket: Bucket, places: Places, request: Request) -> Response:
     """To a script of the bucket's page."""
     if visitor.user is None:
-        return refused(401, LOGGED_OUT)
+        return refused(401, LOGGED_OUT, goes_on=True)
     # Before anything is read of a body.
     if not visitor.holds(request.headers.get("x-csrf", "")):
-        return refused(403, EXPIRED)
+        return refused(403, OTHER_LOGIN, goes_on=True)
+    if request.method == "DELETE":
+        return await parts.abort(bucket, request.query_params)
     with places.one(visitor.user.username) as is_free:
         if not is_free:
             return refused(429, TOO_MANY)
         if request.method == "PUT":
             return await parts.put(bucket, request)
-        if request.method == "DELETE":
-            return await parts.abort(bucket, request.query_params)
         sent = await read_form(request)
         if "etags" in sent:
             return await parts.complete(bucket, sent)
@@ -89,26 +91,35 @@ async def answer_form(visit: Visit, bucket: Bucket, places: Places) -> Response:
         except RefusedError as error:
             return _page(visit, error.status, error.reason)
         outcomes = await _put_all(bucket, sent)
+    prefix = sent.text("prefix")
     if not outcomes:
-        return _page(visit, 400, NO_FILE)
+        return _page(visit, 400, NO_FILE, prefix=prefix)
     if any(each.reason for each in outcomes):
-        return _page(visit, 400, "", outcomes)
-    return redirect(_back(visit, sent.text("prefix")))
+        return _page(visit, 400, "", outcomes, prefix)
+    return redirect(_back(visit, prefix))
 
 
 async def _put_all(bucket: Bucket, sent: Sent) -> list[Outcome]:
-    outcomes = list[Outcome]()
+    outcomes, is_reached = list[Outcome](), True
     for file in sent.files:
         name = sent.text("prefix") + file.name
+        if not is_reached:
+            outcomes.append(Outcome(name, NOT_SENT))
+            continue
         told = await parts.put_bytes(bucket, name, file.kind, bytes(file.body))
         outcomes.append(Outcome(name, told.reason))
+        is_reached = told.status != 502
     return outcomes
 
 
 def _page(
-    visit: Visit, status: int, problem: str, outcomes: list[Outcome] | None = None
+    visit: Visit,
+    status: int,
+    problem: str,
+    outcomes: list[Outcome] | None = None,
+    prefix: str = "",
 ) -> Response:
-    values = {"problem": problem, "outcomes": outcomes or [], "back": _back(visit)}
+    values = {"problem": problem, "outcomes": outcomes or [], "back": _back(visit, prefix)}
     return show(visit, PAGE.template, status, **values)
 
 

@@ -5,29 +5,35 @@
 for (const place of document.querySelectorAll("[data-uploads]")) {
   const form = place.querySelector("form"), chosen = form.elements.file, csrf = form.elements.csrf;
   const list = place.querySelector("ul"), said = place.querySelector("[role=status]");
-  const PART = Number(place.dataset.part), MOST_PARTS = 10000, ATTEMPTS = 6;
-  const all = [];
-  let working = false;
+  const PART = Number(place.dataset.part), MOST = Number(place.dataset.most), MOST_PARTS = 10000, ATTEMPTS = 6;
+  const LEFT = " What had come of it is removed within seven days.";
+  const all = [], queue = [], counts = {};
+  let working = false, note = "";
 
   // The request's answer; throws what is to be said, with `ends` where it would be the same again.
   function once(one, method, query, body) {
     const asked = new URLSearchParams(query).toString();
     return new Promise((resolve, reject) => {
-      const request = (one.request = new XMLHttpRequest());
-      const fail = (reason, ends) => reject(Object.assign(new Error(reason), { ends, status: request.status }));
-      request.upload.onprogress = (event) => body instanceof Blob && show(one, one.sent + event.loaded);
-      request.onerror = () => fail("The connection broke.", false);
+      const request = new XMLHttpRequest(), isPart = body instanceof Blob;
+      const wait = () => Number(request.getResponseHeader("Retry-After")) * 1000;
+      const fail = (reason, ends, goesOn) => reject(Object.assign(new Error(reason), { ends, goesOn, status: request.status, wait: wait() }));
+      // What has come as a whole is not cancelled: its answer says what became of it.
+      one.request = isPart ? request : undefined;
+      request.upload.onload = () => { one.request = undefined; };
+      request.upload.onprogress = (event) => isPart && show(one, one.sent + event.loaded);
+      request.onerror = () => Promise.resolve(isPart && body.slice(0, 1).arrayBuffer()).then(
+        () => fail("The connection broke.", false), () => fail("The file cannot be read any more.", true));
       request.onabort = () => fail("Cancelled.", true);
       request.onload = () => {
         let told = {};
         try { told = JSON.parse(request.responseText); } catch { /* No answer of ours. */ }
         if (request.status < 300) return resolve(told);
         const reasons = told.errors?.map((each) => each.reason).join("; ");
-        fail(reasons || `The server answered ${request.status}.`, request.status < 500 && ![408, 429].includes(request.status) || request.status === 507);
+        fail(reasons || `The server answered ${request.status}.`, request.status < 500 && ![408, 429].includes(request.status) || request.status === 507, told.goes_on);
       };
       request.open(method, form.action + (asked && `?${asked}`));
       request.setRequestHeader("X-Csrf", csrf.value);
-      if (body instanceof Blob) request.setRequestHeader("Content-Type", "application/octet-stream");
+      if (isPart) request.setRequestHeader("Content-Type", "application/octet-stream");
       request.send(body ?? null);
     });
   }
@@ -39,7 +45,9 @@ for (const place of document.querySelectorAll("[data-uploads]")) {
         return await once(one, ...call);
       } catch (failure) {
         if (failure.ends || attempt === ATTEMPTS) throw failure;
-        await new Promise((resolve) => { one.wake = resolve; setTimeout(resolve, 500 * 2 ** attempt); });
+        // Who is told to come later has done nothing wrong.
+        if (failure.status === 429) attempt--;
+        await new Promise((resolve) => { one.wake = resolve; setTimeout(resolve, failure.wait || 500 * 2 ** attempt); });
       }
     }
   }
@@ -67,32 +75,32 @@ for (const place of document.querySelectorAll("[data-uploads]")) {
     const abort = () => fetch(`${form.action}?${new URLSearchParams({ name, upload })}`, {
       method: "DELETE", headers: { "X-Csrf": csrf.value }, keepalive: true,
     }).catch(() => undefined);
-    const answer = await abort();
     // A part that was on its way may have come after it.
     if (one.cancelled) setTimeout(abort, 3000);
-    return answer !== undefined && (answer.ok || answer.status === 404);
+    for (let attempt = 1; ; attempt++) {
+      const answer = await abort();
+      if (answer !== undefined && (answer.ok || answer.status === 404)) return true;
+      if (attempt === 3 || (answer !== undefined && answer.status < 500 && answer.status !== 429)) return false;
+      await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
+    }
   }
 
   async function work() {
     if (working) return;
     working = true;
     addEventListener("beforeunload", stay);
-    for (let one; (one = all.find((each) => each.state === "waits")); ) {
-      one.state = "goes";
-      draw(one);
+    for (let one, goesOn = false; !goesOn && (one = queue.shift()); ) {
+      if (one.state !== "waits") continue;
+      turn(one, "goes");
       try {
         await send(one);
-        one.state = "done";
-        one.reason = "It is there.";
+        turn(one, "done", one.cancelled ? "It is there: all had come before it was cancelled." : "It is there.");
       } catch (failure) {
-        // Who is logged out may log in and go on.
-        const kept = [401, 403].includes(failure.status) && /logged out|too long/.test(failure.message);
-        const gone = failure.ends && !kept ? await discard(one) : true;
-        one.state = one.cancelled ? "cancelled" : "failed";
-        one.reason = one.cancelled ? "Cancelled." : failure.message;
-        if (!gone) one.reason += " What had come of it is removed within seven days.";
+        // Who is logged out may log in and go on, with all that waits.
+        goesOn = failure.goesOn && !one.cancelled;
+        const gone = failure.ends && !goesOn ? await discard(one) : true;
+        turn(one, one.cancelled ? "cancelled" : "failed", (one.cancelled ? "Cancelled." : failure.message) + (gone ? "" : LEFT));
       }
-      draw(one);
     }
     working = false;
     removeEventListener("beforeunload", stay);
@@ -108,6 +116,22 @@ for (const place of document.querySelectorAll("[data-uploads]")) {
     one.text.textContent = share < 100 ? `${share} %` : "All is sent; it is put together.";
   }
 
+  function turn(one, state, reason) {
+    counts[one.state]--;
+    counts[state] = (counts[state] ?? 0) + 1;
+    Object.assign(one, { state, reason });
+    if (state === "failed") note = `${one.file.name}: ${reason}`;
+    draw(one);
+    tell();
+  }
+
+  function tell() {
+    const parts = [`${counts.done ?? 0} of ${all.length} ${all.length === 1 ? "file is" : "files are"} there`];
+    if (counts.failed) parts.push(`${counts.failed} failed`);
+    if (counts.cancelled) parts.push(`${counts.cancelled} cancelled`);
+    said.textContent = `${parts.join(", ")}. ${note}`.trim();
+  }
+
   function draw(one) {
     one.row.dataset.state = one.state;
     one.bar.hidden = one.state !== "goes";
@@ -118,11 +142,6 @@ for (const place of document.querySelectorAll("[data-uploads]")) {
     const ends = one.state === "failed" || one.state === "waits" || one.state === "goes";
     if (!ends && document.activeElement === one.cancel) chosen.focus();
     one.cancel.hidden = !ends;
-    const count = (state) => all.filter((each) => each.state === state).length;
-    const parts = [`${count("done")} of ${all.length} ${all.length === 1 ? "file is" : "files are"} there`];
-    if (count("failed")) parts.push(`${count("failed")} failed`);
-    if (count("cancelled")) parts.push(`${count("cancelled")} cancelled`);
-    said.textContent = `${parts.join(", ")}.`;
   }
 
   function add(file) {
@@ -142,16 +161,16 @@ for (const place of document.querySelectorAll("[data-uploads]")) {
     for (const button of [one.again, one.cancel]) Object.assign(button, { type: "button", className: "small" });
     one.cancel.onclick = async () => {
       one.cancelled = true;
+      one.text.textContent = "Cancelling.";
       one.request?.abort();
       one.wake?.();
       if (one.state === "goes") return;
-      const gone = await discard(one);
-      Object.assign(one, { state: "cancelled", reason: gone ? "Cancelled." : "Cancelled. What had come of it is removed within seven days." });
-      draw(one);
+      turn(one, "cancelled", "Cancelled." + ((await discard(one)) ? "" : LEFT));
     };
     one.again.onclick = async () => {
-      one.state = "waits";
-      draw(one);
+      note = "";
+      turn(one, "waits");
+      queue.unshift(one);
       one.cancel.focus();
       // Who has logged in since has another mark for forms.
       const page = await fetch(location.href).then((answer) => (answer.redirected ? "" : answer.text()), () => "");
@@ -162,14 +181,24 @@ for (const place of document.querySelectorAll("[data-uploads]")) {
     one.row.append(make("bdi", one.name), one.bar, one.text, one.again, one.cancel);
     list.append(one.row);
     all.push(one);
+    counts.waits = (counts.waits ?? 0) + 1;
+    if (file.size > MOST) return turn(one, "failed", `Files have at most ${MOST / 1024 ** 3} GiB.`);
+    queue.push(one);
     draw(one);
+  }
+
+  function addAll(files) {
+    note = "";
+    files.forEach(add);
+    tell();
+    work();
   }
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    [...chosen.files].forEach(add);
+    const files = [...chosen.files];
     chosen.value = "";
-    work();
+    addAll(files);
   });
   chosen.addEventListener("change", () => form.requestSubmit());
   form.querySelector("button").hidden = true;
@@ -185,9 +214,10 @@ for (const place of document.querySelectorAll("[data-uploads]")) {
     delete place.dataset.over;
     if (!isFiles(event)) return;
     event.preventDefault();
-    const isFolder = [...event.dataTransfer.items].map((each) => Boolean(each.webkitGetAsEntry?.()?.isDirectory));
-    [...event.dataTransfer.files].forEach((file, n) => isFolder[n] || add(file));
-    work();
-    if (isFolder.includes(true)) said.textContent = "Folders are not sent: open them, and take the files in them.";
+    const items = [...event.dataTransfer.items].filter((each) => each.kind === "file");
+    const isFolder = items.map((each) => Boolean(each.webkitGetAsEntry?.()?.isDirectory));
+    addAll([...event.dataTransfer.files].filter((_, n) => !isFolder[n]));
+    if (isFolder.includes(true)) note = "Folders are not sent: open them, and take the files in them.";
+    tell();
   });
 }
