@@ -29,6 +29,7 @@ from bench import (
     network,
     objects,
     pages,
+    postgresql,
     start,
     writes,
 )
@@ -52,6 +53,7 @@ _ALONE: dict[str, Callable[[], AsyncIterator[Result]]] = {
     "objects": objects.measure,
     "start": start.measure,
     "databases": databases.measure,
+    "postgresql": postgresql.measure,
     "clusters": clusters.measure,
     "guest": guest.measure,
     "attach": attach.measure,

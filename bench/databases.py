@@ -74,7 +74,7 @@ class _Contest:
             await asyncio.to_thread(self._query, port)
             roost.append(time.monotonic() - began)
             await self.engine.delete(spec.id)
-        return _ratio("database to first TLS query: of by hand", by_hand, roost, 1.3)
+        return ratio("database to first TLS query: of by hand", by_hand, roost, 1.3)
 
     async def openings(self) -> Result:
         """From a change of the allow list to the first packet that is let in."""
@@ -96,7 +96,7 @@ class _Contest:
         finally:
             subprocess.run(["nft", "delete", "table", *_TABLE.split()], check=False)
         by_hand, roost = ([pair[i] for pair in pairs] for i in (0, 1))
-        return _ratio("allow list in force: of bare nft", by_hand, roost, 3)
+        return ratio("allow list in force: of bare nft", by_hand, roost, 3)
 
     async def backups(self) -> Result:
         """The tool's stream through zstd into a file, on the same server."""
@@ -107,7 +107,7 @@ class _Contest:
             began = time.monotonic()
             await self.engine.back_up(self.spec.id, number, replica=False)
             roost.append(time.monotonic() - began)
-        return _ratio("backup: of the tool by itself", by_hand, roost, 1.3)
+        return ratio("backup: of the tool by itself", by_hand, roost, 1.3)
 
     async def _opened(self, change: Callable[[tuple[str, ...]], Awaitable[None]]) -> float:
         await self.engine.set_allow_list(self.spec.id, ("192.0.2.1/32",))
@@ -120,7 +120,7 @@ class _Contest:
 
     def _by_hand(self, place: Path) -> float:
         """The same server and settings, without whoever looks after them."""
-        source, port = Folder.of(self.root, self.spec.id), _free_port()
+        source, port = Folder.of(self.root, self.spec.id), free_port()
         began = time.monotonic()
         place.mkdir(mode=0o711)
         template = self.root / f"template-{self.version}-with-zones"
@@ -166,7 +166,7 @@ def _succeeds(client: list[str], sql: bytes) -> bool:
     return answer.returncode == 0
 
 
-def _free_port() -> int:
+def free_port() -> int:
     return next(port for port in range(19_000, 20_000) if is_free(Listener(_HOST, port)))
 
 
@@ -190,7 +190,7 @@ def _tool(folder: Folder, target: Path) -> float:
     return seconds
 
 
-def _ratio(name: str, by_hand: list[float], roost: list[float], target: float) -> Result:
+def ratio(name: str, by_hand: list[float], roost: list[float], target: float) -> Result:
     bare, ours = median(by_hand), median(roost)
     note = f"s: by hand {bare:.3f}, roost {ours:.3f}"
     return Result(name, ours / bare, "x", target, note=note)

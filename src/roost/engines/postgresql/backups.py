@@ -17,7 +17,7 @@ _SAVING, _RESTORING = "The backup could not be made", "The backup could not be r
 _TO_THE_END = {"restore_command": "false", "recovery_target_timeline": "current"}
 """Of the log of writes that is in the backup: of one that a replica gave, no record comes after the
 end, at which a target would have to be noticed."""
-_STREAM = ("--pgdata=-", "--format=tar", "--wal-method=fetch", "--checkpoint=fast")
+STREAM = ("--pgdata=-", "--format=tar", "--wal-method=fetch", "--checkpoint=fast")
 """With the log of writes that it needs to be of one moment."""
 
 
@@ -30,7 +30,7 @@ async def save(folder: Folder, server: Server, backup_id: int) -> None:
     partial = whole.with_name(f"{whole.name}.part")
     packing = ("zstd", "--quiet", "--force", "-T2", "-3", "-o", partial)
     try:
-        await pipe(_SAVING, (*server.tool("pg_basebackup"), *_STREAM), packing, folder.words)
+        await pipe(_SAVING, (*server.tool("pg_basebackup"), *STREAM), packing, folder.words)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise

@@ -24,7 +24,7 @@ _PATIENCE = 5
 """Seconds that a transaction of the user may hold what is to be changed of it."""
 
 
-def _statements(spec: DatabaseSpec, *, shut_out: bool) -> str:
+def statements(spec: DatabaseSpec, *, shut_out: bool) -> str:
     """SQL that makes the user, or changes it. ValueError for unusual characters."""
     _check(spec.username)
     _check(spec.password)
@@ -54,7 +54,7 @@ def _statements(spec: DatabaseSpec, *, shut_out: bool) -> str:
 async def set_up(server: Server, spec: DatabaseSpec, *, shut_out: bool) -> None:
     """The user has its password, and may write unless the disk is full. `shut_out`: nobody may log
     in as it. A transaction that keeps us from it is ended. Raises EngineError."""
-    text = _statements(spec, shut_out=shut_out)
+    text = statements(spec, shut_out=shut_out)
     try:
         await server.execute(_SETTING_UP, SecretStr(text), quiet=True)
     except EngineError:
