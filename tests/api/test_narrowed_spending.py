@@ -1,7 +1,10 @@
 """The amount of money for each month of a narrowed token (docs/tokens.md)."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from decimal import Decimal
+
+import pytest
 
 from roost.app.roost import Roost
 from roost.core.billing.charges import month_start, next_month
@@ -9,6 +12,7 @@ from roost.core.billing.spending_queries import delete_old, spent
 from roost.core.narrowing.chain import read
 from roost.core.narrowing.restrictions import narrowing_of
 from tests.support.client import Answer, Client, Json, until
+from tests.support.databases import DATABASES, made_database
 from tests.support.instances import INSTANCES, create_body, made
 from tests.support.narrowing import narrowed
 from tests.support.volumes import VOLUMES, made_volume
@@ -86,6 +90,36 @@ async def test_a_resize_counts_by_how_much_it_is_dearer(client: Client) -> None:
     assert too_dear(await child.send("POST", VOLUMES, body(10)))
     other = await made_volume(client, size=10, label="other")
     assert too_dear(await child.send("POST", f"{VOLUMES}/{other['id']}/resize", {"size": 11}))
+
+
+async def _enable_backups(client: Client) -> tuple[str, str, Json]:
+    return "POST", f"{INSTANCES}/{(await made(client))['id']}/backups/enable", {}
+
+
+async def _resize_database(client: Client) -> tuple[str, str, Json]:
+    return "PUT", f"{DATABASES}/{(await made_database(client))['id']}", {"type": "g1-standard-1"}
+
+
+@pytest.mark.parametrize("prepare", [_enable_backups, _resize_database])
+async def test_other_changes_count_by_how_much_they_are_dearer(
+    client: Client, prepare: Callable[[Client], Awaitable[tuple[str, str, Json]]]
+) -> None:
+    """A cent less is not enough, and then nothing is changed; a free change needs no money."""
+    method, path, sent = await prepare(client)
+    found = await client.send(method, f"{path}?dry_run=true", sent)
+    dearer = Decimal(str(found.body["monthly"]))
+    assert dearer > 0
+    poor, rich = (
+        narrowed(client, {"monthly_cost": f"{amount:.2f}"})
+        for amount in (dearer - Decimal("0.01"), dearer)
+    )
+    assert too_dear(await poor.send(method, path, sent))
+    again = await client.send(method, f"{path}?dry_run=true", sent)
+    assert again.body == found.body
+    entity = path.removesuffix("/backups/enable")
+    assert await narrowed(client, {"monthly_cost": "0"}).put(entity, {"label": "free"})
+    assert (await rich.send(method, path, sent)).status == 200
+    assert too_dear(await rich.send("POST", VOLUMES, body(10)))
 
 
 async def test_narrowing_again_gives_no_new_money(client: Client) -> None:
