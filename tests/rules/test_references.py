@@ -20,9 +20,11 @@ from roost.web.registry import Registry
 
 OF_THE_INSTANCE = {"config_id", "disk_id", "volume_id"}
 """Judged under the lock of the instance that the path names."""
-ELSEWHERE = {"subnet_id", "question_id", "event_id", "tax_id", "payer_id", "payment_id"}
-"""Of a validator that refers, of a list in memory, of the changes that an
-account has seen, of the state, and of third parties."""
+ELSEWHERE = {
+    *("subnet_id", "question_id", "event_id", "tax_id", "payer_id", "payment_id", "upload_id"),
+}
+"""Of a validator that refers, of a list in memory, of the changes that an account has seen, of the
+state, of third parties, and of S3."""
 IN_OTHER_WORDS = {"AssignAddresses.compute_id"}
 """Refused by the use case, without a field, as the reference words it."""
 
